@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * unit: beside the source, no process and no network but loopback; integration: against the real control
+ * plane, which one global setup starts per run; long: what takes more than a few minutes.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], environment: 'node' } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.long.test.ts', 'node_modules/**'],
+          environment: 'node',
+          globalSetup: ['test/support/control-plane.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/**/*.long.test.ts'],
+          environment: 'node',
+          globalSetup: ['test/support/control-plane.ts'],
+          testTimeout: 3_600_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
+        },
+      },
+    ],
+  },
+});
