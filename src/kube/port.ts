@@ -1,0 +1,70 @@
+/**
+ * The one door to the Kubernetes API. Everything above it (client, reflector, elector, recorder) speaks
+ * through a {@link KubePort}; production puts undici behind it, tests an in-process API server or a port that
+ * crashes, delays and loses answers.
+ */
+export interface KubePort {
+  /**
+   * One call, one answer, whatever its status code. Rejects with {@link KubeTransportError} when there is no
+   * complete answer, and with the signal's reason when aborted.
+   */
+  request(request: KubeRequest): Promise<KubeAnswer>;
+  /**
+   * Opens a watch. Resolves once the headers are there; a status other than 200 comes with its whole body
+   * and no events. Rejects as {@link KubePort.request} does.
+   */
+  watch(request: KubeRequest): Promise<KubeWatch>;
+}
+
+export interface KubeRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute API path without query, each segment already encoded, such as `/api/v1/namespaces/shop/secrets/db`. */
+  path: string;
+  query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Defaults to `application/json`; patches name theirs. */
+  contentType?: string;
+  signal?: AbortSignal;
+}
+
+export interface KubeAnswer {
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** The parsed JSON body; undefined when there was none; a string when it was not JSON. */
+  body: unknown;
+}
+
+/** One line of a watch as it travels: `object` is a resource, a bookmark's stub, or a Status for ERROR. */
+export interface WatchLine {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: unknown;
+}
+
+export interface KubeWatch {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** The body of an answer other than 200. */
+  body?: unknown;
+  /** Ends when the server ends the watch; throws {@link KubeTransportError} when the connection breaks. */
+  events: AsyncIterable<WatchLine>;
+  /** Ends the watch from this side. */
+  close(): void;
+}
+
+/** Thrown when a call to the API server got no complete answer. */
+export class KubeTransportError extends Error {
+  readonly code = 'KubeTransport';
+  /**
+   * Whether the request can have reached the API server: `false` only when it certainly did not (refused
+   * connection, failed look-up, failed TLS handshake).
+   */
+  readonly maybeSent: boolean;
+
+  constructor(message: string, options: { maybeSent: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'KubeTransportError';
+    this.maybeSent = options.maybeSent;
+  }
+}
