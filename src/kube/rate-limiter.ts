@@ -1,5 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 
+/** One token, less what adding up fractions may have lost. */
+const ONE = 1 - 1e-9;
+
 /**
  * A bucket of tokens on monotonic time: `burst` at once, then `perSecond`. Nobody waits in it: who gets no
  * token drops what it had, or asks {@link TokenBucket.untilNextMs} and comes back.
@@ -22,7 +25,7 @@ export class TokenBucket {
   /** Takes one token if there is one. */
   tryTake(): boolean {
     this.#refill();
-    if (this.#tokens < 1) return false;
+    if (this.#tokens < ONE) return false;
     this.#tokens -= 1;
     return true;
   }
@@ -30,7 +33,7 @@ export class TokenBucket {
   /** Milliseconds until a token is there; 0 when one is. */
   untilNextMs(): number {
     this.#refill();
-    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
+    return this.#tokens >= ONE ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
   }
 
   /** Whether the bucket is full again, so that its owner may forget it. */
