@@ -25,6 +25,8 @@ export interface KubeRequest {
   body?: unknown;
   /** Defaults to `application/json`; patches name theirs. */
   contentType?: string;
+  /** Defaults to `application/json`; {@link METADATA_ONLY} asks for metadata without the rest. */
+  accept?: string;
   signal?: AbortSignal;
 }
 
@@ -35,6 +37,16 @@ export interface KubeAnswer {
   /** The parsed JSON body; undefined when there was none; a string when it was not JSON. */
   body: unknown;
 }
+
+/**
+ * The Accept header that makes the API server answer PartialObjectMetadata, alone, in lists and in watches.
+ * Source: Kubernetes API concepts, "Fetching only the metadata of objects" (the type appears there as
+ * PartialObjectMetadata and PartialObjectMetadataList of meta.k8s.io/v1).
+ */
+export const METADATA_ONLY = {
+  object: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+} as const;
 
 /** One line of a watch as it travels: `object` is a resource, a bookmark's stub, or a Status for ERROR. */
 export interface WatchLine {
