@@ -1,0 +1,41 @@
+export { createServiceClient } from './client.ts';
+export type {
+  CallReport,
+  Credentials,
+  HeaderNames,
+  LimitSettings,
+  PaceSettings,
+  ServiceClient,
+  ServiceClientOptions,
+  ServiceLog,
+} from './client.ts';
+export { ServiceError, serviceErrorClasses } from './errors.ts';
+export type { ServiceErrorClass, ServiceErrorCode, ServiceErrorDetails } from './errors.ts';
+export type { Blobs, Upload } from './families/blobs.ts';
+export type { Boxes } from './families/boxes.ts';
+export type { Instances, MachineLogQuery } from './families/instances.ts';
+export type { Providers } from './families/providers.ts';
+export type { LoginProvidersRecord, Security } from './families/security.ts';
+export type { ListOptions, Workspaces } from './families/workspaces.ts';
+export type { AnyObject, ProviderRecord, WorkspaceRecord } from './models/account.ts';
+export type { BoxBody, BoxFields, BoxRecord, EventRecord, VersionRecord } from './models/box.ts';
+export type { ActivityRecord, AnyRecord, BlobRecord, MemberRecord, VariableRecord } from './models/common.ts';
+export { operationEvent } from './models/instance.ts';
+export type {
+  DeployBody,
+  InstanceOperation,
+  InstanceOperationName,
+  InstanceRecord,
+  InstanceRemoval,
+  InstanceServiceRecord,
+  LeaseRecord,
+  MachineRecord,
+  OperationRecord,
+} from './models/instance.ts';
+export { ServiceTransportError } from './port.ts';
+export type { PortAnswer, PortRequest, ServicePort } from './port.ts';
+export type { CallOptions, Priority, Read, Write } from './results.ts';
+export type { SharedListOptions, SharedLists, SharedReads } from './shared-reads.ts';
+export { formatTimestamp, parseTimestamp } from './timestamps.ts';
+export { createUndiciPort, EndpointError } from './undici-port.ts';
+export type { ClosablePort, UndiciPortOptions } from './undici-port.ts';
