@@ -1,0 +1,135 @@
+import { defaulted, list, object, oneOf, optional, text, type Seen, type Written } from './schema/build.ts';
+import { exactlyOne, immutable } from './schema/rules.ts';
+import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
+import { keyReference } from './fields/references.ts';
+import { recordStatus } from './fields/status.ts';
+import { boxVariables, INLINE_LIMIT } from './fields/variables.ts';
+import type { ManifestOf, Resource } from './resource.ts';
+
+function event(when: string) {
+  return optional(
+    object(
+      `${when} Absent: no script. Can be changed.`,
+      {
+        inline: optional(
+          text('The script itself, at most 64 KiB. Can be changed.', {
+            minLength: 0,
+            maxLength: INLINE_LIMIT,
+          }),
+        ),
+        configMapKeyRef: optional(
+          keyReference(
+            'ConfigMap',
+            'Takes the script from a ConfigMap, whose change counts as a change of this box.',
+          ),
+        ),
+        destinationPath: optional(
+          text(
+            'Absolute path on the machine where the script is put. Absent: the service chooses. Can be changed.',
+            { maxLength: 512 },
+          ),
+        ),
+      },
+      {
+        rules: [exactlyOne(['inline', 'configMapKeyRef'], 'set exactly one of inline and configMapKeyRef')],
+      },
+    ),
+  );
+}
+
+const events = defaulted(
+  object('Scripts by lifecycle event. Default {}: no events. Can be changed.', {
+    preInstall: event('Runs before nested boxes are installed, on deploy and reinstall.'),
+    install: event('Runs after nested boxes are installed, on deploy and reinstall.'),
+    preConfigure: event(
+      'Runs before nested boxes are configured, on deploy, reinstall, reconfigure and power-on.',
+    ),
+    configure: event(
+      'Runs after nested boxes are configured, on deploy, reinstall, reconfigure and power-on.',
+    ),
+    preStart: event('Runs before nested boxes are started, on deploy and power-on.'),
+    start: event('Runs after nested boxes are started, on deploy and power-on.'),
+    preStop: event('Runs ahead of stop, on shutdown, where the service knows this event.'),
+    stop: event('Runs before nested boxes are stopped, on shutdown.'),
+    postStop: event('Runs after nested boxes are stopped, on shutdown.'),
+    preDispose: event('Runs ahead of dispose, on terminate, where the service knows this event.'),
+    dispose: event('Runs before nested boxes are disposed of, on terminate.'),
+    postDispose: event('Runs after nested boxes are disposed of, on terminate.'),
+    postInstall: event('Deprecated: use preInstall.'),
+    postConfigure: event('Deprecated: use preConfigure.'),
+    postStart: event('Deprecated: use preStart.'),
+  }),
+  {},
+);
+
+/** The spec of a Box. */
+export const BoxSpecSchema = object(
+  'A deployable definition: scripts by lifecycle event, variables and nested boxes.',
+  {
+    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT),
+    name: optional(
+      text(
+        'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',
+        { maxLength: 253 },
+      ),
+    ),
+    type: defaulted(oneOf('Type of the box. Default Script. Immutable.', ['Script']), 'Script'),
+    description: defaulted(
+      text('For people. Default "". Can be changed.', { minLength: 0, maxLength: 2048 }),
+      '',
+    ),
+    requirements: defaulted(
+      list(
+        'What a policy box must claim for this box to run there, such as Linux. Default []: nothing. Can be changed.',
+        text('One requirement, as the service spells it.', { maxLength: 128 }),
+        { maxItems: 32 },
+      ),
+      [],
+    ),
+    variables: boxVariables(),
+    events,
+  },
+  {
+    rules: [
+      ...managedRules('Box'),
+      immutable('type', 'make a new Box of the other type and delete this one'),
+    ],
+  },
+);
+
+/** The status of a Box. */
+export const BoxStatusSchema = object('What was found and what was done.', {
+  ...recordStatus(),
+  draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
+  files: optional(
+    list(
+      'Files that were uploaded.',
+      object('One file.', {
+        path: text('Where it belongs: `events.install`, or `variables.` with scope and name.', {
+          maxLength: 400,
+        }),
+        hmac: text('Keyed hash of the content.', { maxLength: 128 }),
+        url: text('Where the service keeps it.', { maxLength: 512 }),
+      }),
+      { maxItems: 120, mapKeys: ['path'] },
+    ),
+  ),
+  stack: optional(
+    list('Ids of this box and of all nested boxes.', text('Id of a box.', { maxLength: 64 }), {
+      maxItems: 100,
+    }),
+  ),
+});
+
+/** `spec` of a Box, defaults filled in. */
+export type BoxSpec = Seen<typeof BoxSpecSchema>;
+/** `status` of a Box. */
+export type BoxStatus = Seen<typeof BoxStatusSchema>;
+/** A Box as the operator sees it. */
+export type Box = Resource<BoxSpec, BoxStatus, 'Box'>;
+/** A Box as a user writes it. */
+export type BoxManifest = ManifestOf<Written<typeof BoxSpecSchema>, 'Box'>;
+/** An event's name as a user writes it. */
+export type EventName = keyof BoxSpec['events'];
+/** One event's script, defaults filled in. */
+export type EventSource = NonNullable<BoxSpec['events'][EventName]>;

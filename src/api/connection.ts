@@ -1,0 +1,199 @@
+import {
+  defaulted,
+  duration,
+  integer,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
+import { atMostOne } from './schema/rules.ts';
+import { reference, keyReference } from './fields/references.ts';
+import { anyStatus } from './fields/status.ts';
+import type { ManifestOf, Resource } from './resource.ts';
+
+const HEADER = '^[A-Za-z0-9][A-Za-z0-9-]*$';
+
+const headers = defaulted(
+  object(
+    'How the token and the release travel. Default {}. Can be changed.',
+    {
+      token: optional(
+        text(
+          'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The token also goes as the cookie `token`. Can be changed.',
+          { maxLength: 64, pattern: HEADER },
+        ),
+      ),
+      tokenScheme: optional(
+        oneOf(
+          'Bearer sends the token as `Authorization: Bearer …`. Absent: by the header token. Can be changed.',
+          ['Bearer'],
+        ),
+      ),
+      release: defaulted(
+        text('Header that carries the release. Default Service-Release. Can be changed.', {
+          maxLength: 64,
+          pattern: HEADER,
+        }),
+        'Service-Release',
+      ),
+    },
+    { rules: [atMostOne(['token', 'tokenScheme'], 'set only one of token and tokenScheme')] },
+  ),
+  {},
+);
+
+const tls = optional(
+  object('TLS settings. Absent: the system’s trusted authorities. Can be changed.', {
+    caRef: object(
+      'Certificate authorities, PEM, that sign the service’s certificate. Can be changed.',
+      {
+        kind: defaulted(
+          oneOf('Kind of the object. Default ConfigMap. Can be changed.', ['ConfigMap', 'Secret']),
+          'ConfigMap',
+        ),
+        ...keyReference('ConfigMap', '').properties,
+      },
+      { reference: 'ConfigMap' },
+    ),
+  }),
+);
+
+const pace = defaulted(
+  object(
+    'How fast the service is called, over all resources that use this connection. Default {}. Can be changed.',
+    {
+      requestsPerSecond: defaulted(
+        integer('Requests per second on average. Default 10. Can be changed.', {
+          minimum: 1,
+          maximum: 10_000,
+        }),
+        10,
+      ),
+      burst: defaulted(
+        integer('Requests that may go at once after a pause. Default 20. Can be changed.', {
+          minimum: 1,
+          maximum: 10_000,
+        }),
+        20,
+      ),
+      inFlight: defaulted(
+        integer('Requests that may wait for an answer at the same time. Default 16. Can be changed.', {
+          minimum: 1,
+          maximum: 1_000,
+        }),
+        16,
+      ),
+    },
+  ),
+  {},
+);
+
+const poll = defaulted(
+  object('How often the service is looked at. Default {}. Can be changed.', {
+    processing: defaulted(
+      duration('Interval while an operation runs, a duration. Default 5s. Can be changed.'),
+      '5s',
+    ),
+    settled: defaulted(
+      duration('Interval while all is as declared, a duration. Default 10m. Can be changed.'),
+      '10m',
+    ),
+    lagWindow: defaulted(
+      duration('How long the service’s reads may trail its writes, a duration. Default 60s. Can be changed.'),
+      '60s',
+    ),
+  }),
+  {},
+);
+
+const defaults = defaulted(
+  object('Policies for resources that say nothing themselves. Default {}. Can be changed.', {
+    deletionPolicy: defaulted(
+      oneOf(
+        'Delete: records are deleted with their resources. Orphan: they stay. Default Delete. Can be changed.',
+        ['Delete', 'Orphan'],
+      ),
+      'Delete',
+    ),
+    driftPolicy: defaulted(
+      oneOf(
+        'Correct: changes made by others are changed back. Report: they are listed in status. Ignore: nothing. Default Correct. Can be changed.',
+        ['Correct', 'Report', 'Ignore'],
+      ),
+      'Correct',
+    ),
+  }),
+  {},
+);
+
+/** The spec of a Connection. */
+export const ConnectionSpecSchema = object(
+  'A service and the credentials for it, the default workspace, and how fast it may be called.',
+  {
+    endpoint: text(
+      'Address of the service, such as `https://deploy.example.com`, without a trailing slash. Can be changed; records made elsewhere are then left alone until they are found again.',
+      { maxLength: 2048, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*[^\\s?#/])?$' },
+    ),
+    credentialsRef: reference(
+      'Secret',
+      'The credentials: key `token`, or keys `email` and `password`. Can be changed.',
+    ),
+    schemaBase: defaulted(
+      text(
+        'Prefix of the service’s schema identifiers, without a trailing slash. Default "": learnt from the first workspace record. Can be changed.',
+        { minLength: 0, maxLength: 512, pattern: '^([^\\s]*[^\\s/])?$' },
+      ),
+      '',
+    ),
+    workspace: defaulted(
+      text(
+        'Id of the workspace that owns new records. Default "": the account’s personal workspace. Can be changed; existing records stay where they are.',
+        { minLength: 0, maxLength: 64 },
+      ),
+      '',
+    ),
+    release: defaulted(
+      text('Release of the interface to ask for, in quotes. Default "4.0". Can be changed.', {
+        maxLength: 32,
+        pattern: '^[A-Za-z0-9._-]+$',
+      }),
+      '4.0',
+    ),
+    headers,
+    tls,
+    pace,
+    poll,
+    defaults,
+  },
+);
+
+/** The status of a Connection. */
+export const ConnectionStatusSchema = object('What was found.', {
+  ...anyStatus(),
+  schemaBase: optional(text('Prefix of the service’s schema identifiers, in use.', { maxLength: 512 })),
+  account: optional(
+    object('The account that the credentials belong to.', {
+      workspace: text('Id of the workspace in use.', { maxLength: 64 }),
+      email: optional(text('Address of the account.', { maxLength: 320 })),
+    }),
+  ),
+  credential: optional(
+    object('The credential in use.', {
+      kind: oneOf('Token or Password.', ['Token', 'Password']),
+      checkedAt: optional(time('When it was checked; moves only when the credential changed.')),
+    }),
+  ),
+});
+
+/** `spec` of a Connection, defaults filled in. */
+export type ConnectionSpec = Seen<typeof ConnectionSpecSchema>;
+/** `status` of a Connection. */
+export type ConnectionStatus = Seen<typeof ConnectionStatusSchema>;
+/** A Connection as the operator sees it. */
+export type Connection = Resource<ConnectionSpec, ConnectionStatus, 'Connection'>;
+/** A Connection as a user writes it. */
+export type ConnectionManifest = ManifestOf<Written<typeof ConnectionSpecSchema>, 'Connection'>;

@@ -1,0 +1,130 @@
+import { flag, integer, list, object, oneOf, optional, text, time } from '../schema/build.ts';
+import { PHASES } from '../phases.ts';
+import { recordStatus } from './status.ts';
+
+/** The service's own words (interface document sections 2.6 and 3), shown as they come. */
+const WORD = { maxLength: 64 };
+
+function token(operation: string) {
+  return optional(
+    text(`The last value of boxwright.dev/request-${operation} that was carried out.`, { maxLength: 256 }),
+  );
+}
+
+const currentOperation = optional(
+  object('An operation that was sent, or is about to be; written before it is sent.', {
+    event: text('The operation, in the service’s word, such as reinstall.', WORD),
+    token: optional(text('The request token that asked for it.', { maxLength: 256 })),
+    updatedBefore: optional(text('`updated` of the record before it was sent.', WORD)),
+    lastOperationId: optional(text('The newest operation of the record before it was sent.', WORD)),
+    startedAt: time('When it was first about to be sent.'),
+    deadline: time('When it counts as stuck.'),
+    try: integer('How often it was sent, counted from 1.', { minimum: 1, maximum: 1_000 }),
+    changeHash: optional(text('Keyed hash of the declaration that it applies.', { maxLength: 128 })),
+  }),
+);
+
+const lastOperation = optional(
+  object('The operation that ended last.', {
+    event: text('The operation, in the service’s word.', WORD),
+    outcome: oneOf('How it ended. Superseded: somebody else acted meanwhile.', [
+      'Succeeded',
+      'Failed',
+      'Superseded',
+    ]),
+    startedAt: optional(time('When it was sent.')),
+    endedAt: optional(time('When its end was seen.')),
+    message: optional(text('What the activity log said of a failure.', { minLength: 0, maxLength: 1024 })),
+  }),
+);
+
+const lease = optional(
+  object('The lease in force.', {
+    operation: oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn']),
+    expire: optional(time('When it ends.')),
+    released: flag('Whether it has been carried out.'),
+    by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
+    source: optional(
+      object('Where the lease comes from. Absent: from the service itself.', {
+        kind: oneOf('Instance for spec.lease.', ['Instance', 'InstanceLease']),
+        name: text('Name of the resource.', { maxLength: 253 }),
+        uid: text('uid of the resource.', WORD),
+        deletionPolicy: oneOf('What happens to the lease when its source is gone.', ['Delete', 'Orphan']),
+      }),
+    ),
+  }),
+);
+
+/** Status fields of an Instance. */
+export function instanceStatus() {
+  return {
+    ...recordStatus(),
+    state: optional(text('State of the record, in the service’s word.', WORD)),
+    operation: optional(
+      object('Operation of the record, in the service’s words.', {
+        event: text('The event.', WORD),
+        workspace: optional(text('Who asked for it.', WORD)),
+        created: optional(text('When, as the service says it.', WORD)),
+      }),
+    ),
+    phase: optional(oneOf('State and operation in one word.', PHASES)),
+    service: optional(
+      object('The running service.', {
+        id: optional(text('Id of the service.', WORD)),
+        type: optional(text('Type of the service, such as Linux Compute.', { maxLength: 128 })),
+      }),
+    ),
+    address: optional(text('Address of the first machine, its public one where it has one.')),
+    machines: optional(
+      list(
+        'Machines of the instance, at most 50 are listed.',
+        object('One machine.', {
+          name: text('Name of the machine.'),
+          state: optional(text('State of the machine, in the service’s word.', WORD)),
+          addresses: optional(
+            object('Addresses of the machine.', {
+              public: optional(text('Public address.')),
+              private: optional(text('Private address.')),
+            }),
+          ),
+        }),
+        { maxItems: 50, mapKeys: ['name'] },
+      ),
+    ),
+    lease,
+    box: optional(
+      object('The deployed box.', {
+        id: text('Id of the box on the service.', WORD),
+        name: optional(text('Name of the Box resource, or of the box on the service.', { maxLength: 253 })),
+      }),
+    ),
+    policyBox: optional(
+      object('The policy box it was deployed through.', {
+        id: text('Id of the policy box on the service.', WORD),
+        name: optional(
+          text('Name of the PolicyBox resource, or of the policy box on the service.', { maxLength: 253 }),
+        ),
+      }),
+    ),
+    currentOperation,
+    lastOperation,
+    handledRequests: optional(
+      object('Request tokens that were carried out.', {
+        reinstall: token('reinstall'),
+        reconfigure: token('reconfigure'),
+        redeploy: token('redeploy'),
+      }),
+    ),
+    armed: optional(
+      text('Hash of power state, lease and renewal for which power and lease are in force.', {
+        maxLength: 128,
+      }),
+    ),
+    releasedExpire: optional(
+      time('End of the lease that was carried out last; each end is carried out once.'),
+    ),
+    terminateTries: optional(
+      integer('How often terminate was sent while deleting.', { minimum: 0, maximum: 1_000 }),
+    ),
+  };
+}

@@ -1,0 +1,31 @@
+import type { TObject, TString } from 'typebox';
+import { object, text, type ReferenceTarget } from '../schema/build.ts';
+
+/** The pattern of a Kubernetes object name (RFC 1123 subdomain). */
+const OBJECT_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+/** The pattern of a key in a Secret or ConfigMap. */
+const DATA_KEY = '^[-._a-zA-Z0-9]+$';
+
+/** `{name}` of a resource in the same namespace. There is no `namespace` field, on purpose. */
+export function reference(target: ReferenceTarget, purpose: string): TObject<{ name: TString }> {
+  return object(
+    `${purpose} Refers by name to a ${target} in the same namespace.`,
+    { name: text(`Name of the ${target}.`, { maxLength: 253, pattern: OBJECT_NAME }) },
+    { reference: target },
+  );
+}
+
+/** `{name, key}` of a Secret or ConfigMap in the same namespace. */
+export function keyReference(
+  target: 'Secret' | 'ConfigMap',
+  purpose: string,
+): TObject<{ name: TString; key: TString }> {
+  return object(
+    `${purpose} Refers to one key of a ${target} in the same namespace.`,
+    {
+      name: text(`Name of the ${target}.`, { maxLength: 253, pattern: OBJECT_NAME }),
+      key: text(`Key in the ${target}'s data.`, { maxLength: 253, pattern: DATA_KEY }),
+    },
+    { reference: target },
+  );
+}

@@ -1,0 +1,106 @@
+import { integer, list, object, oneOf, optional, text, time, type Seen } from '../schema/build.ts';
+
+/** Status fields of every kind. Conditions follow metav1.Condition. */
+export function anyStatus() {
+  return {
+    observedGeneration: integer(
+      'The metadata.generation that this status speaks of; -1 until the operator has looked for the first time.',
+      { minimum: -1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
+    ),
+    conditions: optional(
+      list(
+        'What is true of the resource now. Ready is always there; Reconciling and Stalled only while True, and never both.',
+        object('One condition.', {
+          type: text('Type of the condition, such as Ready.', {
+            maxLength: 316,
+            pattern:
+              '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+          }),
+          status: oneOf('True, False or Unknown.', ['True', 'False', 'Unknown']),
+          observedGeneration: optional(
+            integer('The metadata.generation that this condition speaks of.', {
+              minimum: 0,
+              maximum: Number.MAX_SAFE_INTEGER,
+              format: 'int64',
+            }),
+          ),
+          lastTransitionTime: time('When status last changed, RFC 3339.'),
+          reason: text('Why, as one word of the closed list in the reference.', {
+            maxLength: 1024,
+            pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+          }),
+          message: text('The same for people, with the next step.', { minLength: 0, maxLength: 32_768 }),
+        }),
+        { maxItems: 16, mapKeys: ['type'] },
+      ),
+    ),
+    lastHandledRequest: optional(
+      text('The value of the annotation boxwright.dev/requested-at that was last acted upon.'),
+    ),
+  };
+}
+
+/** Status fields of every kind that stands for a record of the service. */
+export function recordStatus() {
+  return {
+    ...anyStatus(),
+    id: optional(text('Id of the record on the service.', { maxLength: 64 })),
+    uri: optional(text('Path of the record on the service.')),
+    home: optional(
+      object('Where the record was made. While the connection points elsewhere, nothing is concluded.', {
+        endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
+        owner: text('Id of the workspace that owns the record.', { maxLength: 64 }),
+      }),
+    ),
+    managed: optional(
+      object('What on the record is ours, so that what others added there stays.', {
+        variables: optional(
+          list(
+            'Variables that we put there, as `name` or `scope:name`.',
+            text('A variable.', { maxLength: 330 }),
+            { maxItems: 100 },
+          ),
+        ),
+        tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
+      }),
+    ),
+    secrets: optional(
+      list(
+        'What was last sent of each secret value, as a keyed hash: never the value.',
+        object('One secret value.', {
+          name: text('Name of the variable.', { maxLength: 64 }),
+          scope: text('Scope of the variable; empty for the box itself.', { minLength: 0, maxLength: 256 }),
+          keyId: text('Id of the key under which the hash was made.', { maxLength: 64 }),
+          hmac: text('The keyed hash.', { maxLength: 64 }),
+        }),
+        { maxItems: 100, mapKeys: ['name', 'scope'] },
+      ),
+    ),
+    appliedHash: optional(
+      text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
+    ),
+    deleteSentAt: optional(time('When the first DELETE went to the service.')),
+    policies: optional(
+      object('The policies in force, connection defaults included.', {
+        deletion: text('Deletion policy.', { maxLength: 16 }),
+        drift: text('Drift policy.', { maxLength: 16 }),
+        missing: text('What happens when the record is missing.', { maxLength: 16 }),
+      }),
+    ),
+    drift: optional(
+      list(
+        'With driftPolicy Report: the fields that differ, secrets masked.',
+        object('One field that differs.', {
+          field: text('The field.'),
+          want: optional(text('What this resource says.', { minLength: 0, maxLength: 256 })),
+          have: optional(text('What the record says.', { minLength: 0, maxLength: 256 })),
+        }),
+        { maxItems: 20, mapKeys: ['field'] },
+      ),
+    ),
+  };
+}
+
+const RECORD_STATUS = object('', recordStatus());
+/** What the status of every kind with a record has in common. */
+export type RecordStatus = Seen<typeof RECORD_STATUS>;

@@ -1,0 +1,259 @@
+import type { Seen, Written } from '../schema/build.ts';
+import { defaulted, flag, list, object, oneOf, optional, text } from '../schema/build.ts';
+import { atMostOne, exactlyOne, type Rule } from '../schema/rules.ts';
+import { keyReference, reference } from './references.ts';
+
+/** Characters of a variable's plain value. */
+const VALUE_LIMIT = 4096;
+/** Characters of text written into a manifest: scripts and files. */
+export const INLINE_LIMIT = 65_536;
+/** Variables of one resource. */
+export const VARIABLES_LIMIT = 100;
+
+const FORBIDDEN_NAMES = ['__proto__', 'constructor', 'prototype'];
+
+interface AnyVariable {
+  name: string;
+  type: string;
+  value?: string;
+  options?: string[];
+  valueFrom?: unknown;
+  file?: unknown;
+  boxRef?: unknown;
+  boxId?: unknown;
+}
+
+/** Content of a file: written in the manifest, or taken from a ConfigMap or Secret. */
+function fileSource() {
+  return object(
+    'Content of the file, required once the variable is to have one. A change of the ConfigMap or Secret counts as a change of this resource. Can be changed.',
+    {
+      inline: optional(
+        text('The content itself, at most 64 KiB. Can be changed.', {
+          minLength: 0,
+          maxLength: INLINE_LIMIT,
+        }),
+      ),
+      configMapKeyRef: optional(keyReference('ConfigMap', 'Takes the content from a ConfigMap.')),
+      secretKeyRef: optional(keyReference('Secret', 'Takes the content from a Secret.')),
+    },
+    {
+      rules: [
+        exactlyOne(
+          ['inline', 'configMapKeyRef', 'secretKeyRef'],
+          'set exactly one of inline, configMapKeyRef and secretKeyRef',
+        ),
+      ],
+    },
+  );
+}
+
+const PLAIN_TYPES = ['Text', 'Port', 'Number', 'Options'] as const;
+
+const NAME_RULE: Rule = {
+  rule: `!(self.name in ['${FORBIDDEN_NAMES.join("', '")}'])`,
+  message: `name cannot be one of ${FORBIDDEN_NAMES.join(', ')}: choose another`,
+  holds: (v: AnyVariable) => !FORBIDDEN_NAMES.includes(v.name),
+};
+
+/** What holds for every variable, whatever it stands on. */
+const COMMON_RULES: Rule[] = [
+  NAME_RULE,
+  {
+    rule: `!has(self.value) || self.type != 'Password'`,
+    message:
+      'Password takes no inline value: put it into a Secret and refer to it with valueFrom.secretKeyRef',
+    holds: (v: AnyVariable) => v.value === undefined || v.type !== 'Password',
+  },
+  {
+    rule: `!has(self.value) || !(self.type in ['File', 'Box'])`,
+    message: 'value is for Text, Port, Number and Options: File takes file, Box takes boxRef or boxId',
+    holds: (v: AnyVariable) => v.value === undefined || !['File', 'Box'].includes(v.type),
+  },
+  {
+    rule: `!has(self.valueFrom) || self.type == 'Password'`,
+    message: 'valueFrom is for type Password only: use value, or make the variable a Password',
+    holds: (v: AnyVariable) => v.valueFrom === undefined || v.type === 'Password',
+  },
+  {
+    rule: `!has(self.file) || self.type == 'File'`,
+    message: 'file is for type File only: use value, or make the variable a File',
+    holds: (v: AnyVariable) => v.file === undefined || v.type === 'File',
+  },
+  {
+    rule: `!has(self.options) || self.type == 'Options'`,
+    message: 'options is for type Options only: leave it out, or make the variable Options',
+    holds: (v: AnyVariable) => v.options === undefined || v.type === 'Options',
+  },
+  {
+    rule: `self.type != 'Options' || !has(self.value) || !has(self.options) || self.value in self.options`,
+    message: 'value is not among options: choose one of them, or add it there',
+    holds: (v: AnyVariable) =>
+      v.type !== 'Options' || v.value === undefined || v.options === undefined || v.options.includes(v.value),
+  },
+  {
+    rule: `self.type != 'Port' || !has(self.value) || (self.value.matches('^[0-9]{1,5}$') && int(self.value) >= 1 && int(self.value) <= 65535)`,
+    message: 'value of a Port is a number from 1 to 65535 in quotes, such as "8080"',
+    holds: (v: AnyVariable) =>
+      v.type !== 'Port' ||
+      v.value === undefined ||
+      (/^[0-9]{1,5}$/.test(v.value) && Number(v.value) >= 1 && Number(v.value) <= 65_535),
+  },
+  {
+    rule: `self.type != 'Number' || !has(self.value) || self.value.matches('^-?[0-9]+(\\\\.[0-9]+)?$')`,
+    message: 'value of a Number is a decimal number in quotes, such as "4" or "0.5"',
+    holds: (v: AnyVariable) =>
+      v.type !== 'Number' || v.value === undefined || /^-?[0-9]+(\.[0-9]+)?$/.test(v.value),
+  },
+];
+
+const OPTIONS_LISTED: Rule = {
+  rule: `self.type != 'Options' || has(self.options)`,
+  message: 'a variable of type Options lists what can be chosen: add options',
+  holds: (v: AnyVariable) => v.type !== 'Options' || v.options !== undefined,
+};
+
+const OVERRIDE_HAS_VALUE: Rule = {
+  rule: `has(self.value) || has(self.valueFrom) || has(self.file)`,
+  message:
+    'an override needs a value: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
+  holds: (v: AnyVariable) => v.value !== undefined || v.valueFrom !== undefined || v.file !== undefined,
+};
+
+const BOX_NAMES_ONE: Rule[] = [
+  {
+    rule: `self.type != 'Box' || has(self.boxRef) || has(self.boxId)`,
+    message: 'a variable of type Box names a box: set boxRef or boxId',
+    holds: (v: AnyVariable) => v.type !== 'Box' || v.boxRef !== undefined || v.boxId !== undefined,
+  },
+  {
+    rule: `self.type == 'Box' || (!has(self.boxRef) && !has(self.boxId))`,
+    message: 'boxRef and boxId are for type Box only: leave them out, or make the variable a Box',
+    holds: (v: AnyVariable) => v.type === 'Box' || (v.boxRef === undefined && v.boxId === undefined),
+  },
+  atMostOne(['boxRef', 'boxId'], 'set only one of boxRef and boxId'),
+];
+
+/** The fields that every variable has. */
+function commonFields() {
+  return {
+    name: text('Name of the variable, unique together with scope.', {
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+    }),
+    scope: defaulted(
+      text(
+        'Where the variable lives: the names of the Box variables from this box to the box that owns it, joined by dots, such as `runtime.proxy`. Default "": this box itself.',
+        { minLength: 0, maxLength: 256, pattern: '^([A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)?$' },
+      ),
+      '',
+    ),
+    value: optional(
+      text(
+        'Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. Can be changed.',
+        { minLength: 0, maxLength: VALUE_LIMIT },
+      ),
+    ),
+    options: optional(
+      list(
+        'What can be chosen for a variable of type Options, without commas. Can be changed.',
+        text('One choice.', { maxLength: 128, pattern: '^[^,]+$' }),
+        { maxItems: 50, atomic: true },
+      ),
+    ),
+    valueFrom: optional(
+      object('Where the value of a Password comes from. Can be changed.', {
+        secretKeyRef: keyReference('Secret', 'Takes the value from a Secret.'),
+      }),
+    ),
+    file: optional(fileSource()),
+  };
+}
+
+function declarationFields() {
+  return {
+    required: defaulted(
+      flag('Whether a deployment without a value is refused. Default false. Can be changed.'),
+      false,
+    ),
+    visibility: defaulted(
+      oneOf('Who sees the variable on the service. Default Public. Can be changed.', [
+        'Public',
+        'Internal',
+        'Private',
+      ]),
+      'Public',
+    ),
+  };
+}
+
+const MAP_KEYS = ['name', 'scope'] as const;
+
+/** Variables that a box declares, and overrides of variables of nested boxes. */
+export function boxVariables() {
+  const variable = object(
+    'One variable.',
+    {
+      ...commonFields(),
+      type: oneOf('Type of the variable. Can be changed.', [...PLAIN_TYPES, 'Password', 'File', 'Box']),
+      ...declarationFields(),
+      boxRef: optional(reference('Box', 'The nested box of a variable of type Box. Can be changed.')),
+      boxId: optional(
+        text('The nested box of a variable of type Box, by its id on the service. Can be changed.', {
+          maxLength: 64,
+        }),
+      ),
+    },
+    { rules: [...COMMON_RULES, OPTIONS_LISTED, ...BOX_NAMES_ONE] },
+  );
+  return defaulted(
+    list(
+      'Variables of the box, and overrides of nested boxes’ variables (with scope). Unique by name and scope. Default []. Can be changed.',
+      variable,
+      { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS },
+    ),
+    [],
+  );
+}
+
+/** Variables that a policy box declares. */
+export function policyBoxVariables() {
+  const variable = object(
+    'One variable.',
+    {
+      ...commonFields(),
+      type: oneOf('Type of the variable. Can be changed.', [...PLAIN_TYPES, 'Password', 'File']),
+      ...declarationFields(),
+    },
+    { rules: [...COMMON_RULES, OPTIONS_LISTED] },
+  );
+  return defaulted(
+    list('Variables of the policy box. Unique by name and scope. Default []. Can be changed.', variable, {
+      maxItems: VARIABLES_LIMIT,
+      mapKeys: MAP_KEYS,
+    }),
+    [],
+  );
+}
+
+/** Values with which an instance overrides what its box, or its policy box, declares. */
+export function overrides(description: string) {
+  const variable = object(
+    'One override.',
+    {
+      ...commonFields(),
+      type: oneOf('Type of the variable, as the box declares it.', [...PLAIN_TYPES, 'Password', 'File']),
+    },
+    { rules: [...COMMON_RULES, OVERRIDE_HAS_VALUE] },
+  );
+  return defaulted(list(description, variable, { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS }), []);
+}
+
+/** A variable of a Box, defaults filled in. */
+export type BoxVariable = Seen<ReturnType<typeof boxVariables>>[number];
+/** A variable of a PolicyBox, defaults filled in. */
+export type PolicyBoxVariable = Seen<ReturnType<typeof policyBoxVariables>>[number];
+/** An override on an Instance, defaults filled in. */
+export type VariableOverride = Seen<ReturnType<typeof overrides>>[number];
+/** An override as a user writes it. */
+export type WrittenOverride = Written<ReturnType<typeof overrides>>[number];

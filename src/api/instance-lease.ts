@@ -1,0 +1,84 @@
+import {
+  defaulted,
+  duration,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
+import { leaseFields, leaseRules } from './fields/lease.ts';
+import { reference } from './fields/references.ts';
+import { anyStatus } from './fields/status.ts';
+import type { ManifestOf, Resource } from './resource.ts';
+
+/** The spec of an InstanceLease. */
+export const InstanceLeaseSpecSchema = object(
+  'When an instance stops or goes. Renewed by a new value of the annotation boxwright.dev/renew.',
+  {
+    instanceRef: reference('Instance', 'The instance that the lease is for. Can be changed.'),
+    ...leaseFields(),
+    warnBefore: defaulted(
+      duration(
+        'How long before the end condition LeaseExpiring and an event warn, a duration. Default 1h. Can be changed.',
+      ),
+      '1h',
+    ),
+    deletionPolicy: optional(
+      oneOf(
+        'What happens to the lease on the instance when this resource is deleted. Delete: it is taken off. Orphan: it stays. Absent: the connection’s default, then Delete. Can be changed.',
+        ['Delete', 'Orphan'],
+      ),
+    ),
+    paused: defaulted(
+      flag('Whether the lease is left as it is for now. Default false. Can be changed.'),
+      false,
+    ),
+  },
+  { rules: leaseRules() },
+);
+
+/** The status of an InstanceLease. */
+export const InstanceLeaseStatusSchema = object('What is in force.', {
+  ...anyStatus(),
+  expireAt: optional(time('When the lease ends.')),
+  nextChange: optional(time('When something happens next: the warning or the end.')),
+  countedFrom: optional(time('From when `after` counts: the deploy, the edit or the renewal.')),
+  wanted: optional(
+    text('Hash of what this lease says, renewal included, for which expireAt was worked out.', {
+      maxLength: 128,
+    }),
+  ),
+  handledRenew: optional(
+    text('The value of the annotation boxwright.dev/renew that was last acted upon.', { maxLength: 256 }),
+  ),
+  instances: optional(
+    list(
+      'The lease on each instance.',
+      object('One instance.', {
+        name: text('Name of the Instance.', { maxLength: 253 }),
+        id: optional(text('Id of the record on the service.', { maxLength: 64 })),
+        expire: optional(time('When it ends, as read back.')),
+        operation: optional(oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn'])),
+        released: flag('Whether it has been carried out.'),
+        by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
+      }),
+      { maxItems: 50, mapKeys: ['name'] },
+    ),
+  ),
+});
+
+/** `spec` of an InstanceLease, defaults filled in. */
+export type InstanceLeaseSpec = Seen<typeof InstanceLeaseSpecSchema>;
+/** `status` of an InstanceLease. */
+export type InstanceLeaseStatus = Seen<typeof InstanceLeaseStatusSchema>;
+/** An InstanceLease as the operator sees it. */
+export type InstanceLease = Resource<InstanceLeaseSpec, InstanceLeaseStatus, 'InstanceLease'>;
+/** An InstanceLease as a user writes it. */
+export type InstanceLeaseManifest = ManifestOf<Written<typeof InstanceLeaseSpecSchema>, 'InstanceLease'>;
+/** What a lease does and when, as an Instance's `spec.lease` and an InstanceLease's spec both say it. */
+export type LeaseTerms = Pick<InstanceLeaseSpec, 'operation' | 'expireAt' | 'after'>;

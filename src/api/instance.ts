@@ -1,0 +1,154 @@
+import {
+  defaulted,
+  duration,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
+import { atMostOne, exactlyOne, immutable } from './schema/rules.ts';
+import { managedFields, managedRules } from './fields/common.ts';
+import { leaseFields, leaseRules } from './fields/lease.ts';
+import { reference } from './fields/references.ts';
+import { instanceStatus } from './fields/instance-status.ts';
+import { overrides } from './fields/variables.ts';
+import type { ManifestOf, Resource } from './resource.ts';
+
+/** Longest name of an instance (service-behaviour.md 7). */
+export const INSTANCE_NAME_LIMIT = 30;
+
+const ID = { maxLength: 64 };
+const ANEW = 'make a new Instance with the other value and delete this one';
+
+/** The spec of an Instance. */
+export const InstanceSpecSchema = object(
+  'One deployment of a box through a policy box, with its operations, power and lease.',
+  {
+    ...managedFields(
+      ['Delete', 'Orphan', 'Terminate'],
+      'What happens on the service when this resource is deleted. Delete: machines and record go. Terminate: the machines go, record and logs stay. Orphan: everything stays. Absent: the connection’s default, then Delete. Can be changed, also while deletion waits.',
+    ),
+    name: optional(
+      text(
+        'Name on the service, 1 to 30 characters. Absent: metadata.name, which then has at most 30. Immutable, absence included.',
+        { maxLength: INSTANCE_NAME_LIMIT },
+      ),
+    ),
+    boxRef: optional(reference('Box', 'What is deployed; exactly one of boxRef and boxId. Immutable.')),
+    boxId: optional(
+      text('What is deployed, by its id on the service; exactly one of boxRef and boxId. Immutable.', ID),
+    ),
+    policyBoxRef: optional(
+      reference('PolicyBox', 'Where it is deployed; exactly one of policyBoxRef and policyBoxId. Immutable.'),
+    ),
+    policyBoxId: optional(
+      text(
+        'Where it is deployed, by its id on the service; exactly one of policyBoxRef and policyBoxId. Immutable.',
+        ID,
+      ),
+    ),
+    variables: overrides(
+      'Values that override what the box declares. Unique by name and scope. Default []. Can be changed; applyChanges says what follows.',
+    ),
+    policyVariables: overrides(
+      'Values that override what the policy box declares. Unique by name and scope. Default []. Immutable.',
+    ),
+    tags: defaulted(
+      list(
+        'Tags of the instance; tags that others put there are left alone. Default []. Can be changed.',
+        text('One tag, at most 30 characters.', { maxLength: 30 }),
+        { maxItems: 32 },
+      ),
+      [],
+    ),
+    powerState: optional(
+      oneOf('Whether the machines run. Absent: power is not managed. Can be changed.', [
+        'Running',
+        'Stopped',
+      ]),
+    ),
+    applyChanges: defaulted(
+      oneOf(
+        'What follows a change of variables: reconfigure runs the configure events, reinstall the install and configure events, None nothing. Default Reconfigure. Can be changed.',
+        ['Reconfigure', 'Reinstall', 'None'],
+      ),
+      'Reconfigure',
+    ),
+    lease: optional(
+      object(
+        'When the instance stops or goes; sent with the deploy. Absent: by leaseRef, by an InstanceLease that names this instance, or never. Can be changed.',
+        leaseFields(),
+        { rules: leaseRules() },
+      ),
+    ),
+    leaseRef: optional(
+      reference(
+        'InstanceLease',
+        'The lease of this instance; the deploy waits until it exists. Absent: by lease. Can be changed.',
+      ),
+    ),
+    ipv4Address: optional(
+      text(
+        'IPv4 address of an existing machine to deploy to. Absent: the provider makes machines. Immutable.',
+        {
+          maxLength: 15,
+          pattern:
+            '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
+        },
+      ),
+    ),
+    failurePolicy: defaulted(
+      object('What follows a failure. Default {}. Can be changed.', {
+        onDeployFailed: defaulted(
+          oneOf(
+            'Hold: a failed deploy is reported and waits for a change or a request. Default Hold. Can be changed.',
+            ['Hold'],
+          ),
+          'Hold',
+        ),
+      }),
+      {},
+    ),
+    operationTimeout: defaulted(
+      duration(
+        'How long an operation may run before it is reported as stuck, a duration. Default 30m. Can be changed.',
+      ),
+      '30m',
+    ),
+    forceTerminateAfter: optional(
+      duration(
+        'How long a deletion waits for a running operation before it forces its way, a duration. Absent: never forced. Can be changed, also while deletion waits.',
+      ),
+    ),
+  },
+  {
+    rules: [
+      ...managedRules('Instance'),
+      exactlyOne(['boxRef', 'boxId'], 'set exactly one of boxRef and boxId'),
+      exactlyOne(['policyBoxRef', 'policyBoxId'], 'set exactly one of policyBoxRef and policyBoxId'),
+      atMostOne(['lease', 'leaseRef'], 'set only one of lease and leaseRef'),
+      ...['boxRef', 'boxId', 'policyBoxRef', 'policyBoxId', 'name', 'policyVariables', 'ipv4Address'].map(
+        (field) => immutable(field, ANEW),
+      ),
+    ],
+  },
+);
+
+/** The status of an Instance. */
+export const InstanceStatusSchema = object('What was found and what was done.', instanceStatus());
+
+/** `spec` of an Instance, defaults filled in. */
+export type InstanceSpec = Seen<typeof InstanceSpecSchema>;
+/** `status` of an Instance. */
+export type InstanceStatus = Seen<typeof InstanceStatusSchema>;
+/** An Instance as the operator sees it. */
+export type Instance = Resource<InstanceSpec, InstanceStatus, 'Instance'>;
+/** An Instance as a user writes it. */
+export type InstanceManifest = ManifestOf<Written<typeof InstanceSpecSchema>, 'Instance'>;
+/** What stands in `status.currentOperation` (an operation that was sent, or is about to be). */
+export type CurrentOperation = NonNullable<InstanceStatus['currentOperation']>;
+/** What stands in `status.lastOperation`. */
+export type LastOperation = NonNullable<InstanceStatus['lastOperation']>;

@@ -1,0 +1,113 @@
+import {
+  defaulted,
+  list,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  text,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
+import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
+import { recordStatus } from './fields/status.ts';
+import { policyBoxVariables } from './fields/variables.ts';
+import type { ManifestOf, Resource } from './resource.ts';
+
+/** The spec of a PolicyBox. */
+export const PolicyBoxSpecSchema = object(
+  'Where and how boxes are deployed: a provider and a profile of machines.',
+  {
+    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT),
+    name: optional(
+      text(
+        'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',
+        { maxLength: 253 },
+      ),
+    ),
+    providerId: text(
+      'Id of the provider on the service. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      { maxLength: 64 },
+    ),
+    profile: object(
+      'Settings of the machines. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      {
+        schema: text(
+          'Schema of the profile: relative to the connection’s schema base, such as `test/compute/profile`, or absolute. Can be changed as profile can.',
+          { maxLength: 512, pattern: '^[^\\s]+$' },
+        ),
+        properties: defaulted(
+          openObject(
+            'Properties of the profile as the service spells them, such as image, flavor, location, keypair and instances (a number). Default {}. Can be changed as profile can.',
+            64,
+          ),
+          {},
+        ),
+      },
+    ),
+    claims: defaulted(
+      list(
+        'Requirements of boxes that this policy box meets, such as Linux. Default []. Can be changed where the service takes it.',
+        text('One claim, as the service spells it.', { maxLength: 128 }),
+        { maxItems: 32 },
+      ),
+      [],
+    ),
+    lifespan: optional(
+      object(
+        'Default lease of what is deployed through this policy box. Absent: none. Can be changed where the service takes it.',
+        {
+          operation: defaulted(
+            oneOf('What happens at the end. Default Terminate. Can be changed as lifespan can.', [
+              'Terminate',
+            ]),
+            'Terminate',
+          ),
+          after: text(
+            'Time from the deploy to the end, in whole hours, such as 72h. Can be changed as lifespan can.',
+            { maxLength: 8, pattern: '^[1-9][0-9]*h$' },
+          ),
+        },
+      ),
+    ),
+    description: defaulted(
+      text('For people. Default "". Can be changed.', { minLength: 0, maxLength: 2048 }),
+      '',
+    ),
+    variables: policyBoxVariables(),
+  },
+  { rules: managedRules('PolicyBox') },
+);
+
+/** The status of a PolicyBox. */
+export const PolicyBoxStatusSchema = object('What was found and what was done.', {
+  ...recordStatus(),
+  draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
+  files: optional(
+    list(
+      'Files that were uploaded.',
+      object('One file.', {
+        path: text('Where it belongs: `variables.` with scope and name.', { maxLength: 400 }),
+        hmac: text('Keyed hash of the content.', { maxLength: 128 }),
+        url: text('Where the service keeps it.', { maxLength: 512 }),
+      }),
+      { maxItems: 100, mapKeys: ['path'] },
+    ),
+  ),
+  providerId: optional(text('Id of the provider in use.', { maxLength: 64 })),
+  provider: optional(
+    object('The provider as the service shows it.', {
+      name: optional(text('Name of the provider.')),
+      state: optional(text('State of the provider, in the service’s words.', { maxLength: 64 })),
+    }),
+  ),
+});
+
+/** `spec` of a PolicyBox, defaults filled in. */
+export type PolicyBoxSpec = Seen<typeof PolicyBoxSpecSchema>;
+/** `status` of a PolicyBox. */
+export type PolicyBoxStatus = Seen<typeof PolicyBoxStatusSchema>;
+/** A PolicyBox as the operator sees it. */
+export type PolicyBox = Resource<PolicyBoxSpec, PolicyBoxStatus, 'PolicyBox'>;
+/** A PolicyBox as a user writes it. */
+export type PolicyBoxManifest = ManifestOf<Written<typeof PolicyBoxSpecSchema>, 'PolicyBox'>;

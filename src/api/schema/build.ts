@@ -1,0 +1,151 @@
+import {
+  Type,
+  type Static,
+  type TArray,
+  type TBoolean,
+  type TInteger,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TString,
+  type TUnsafe,
+} from 'typebox';
+import { DURATION_PATTERN } from '../../base/duration.ts';
+import type { Rule } from './rules.ts';
+
+/**
+ * The few words in which our kinds are written. Each makes a TypeBox schema with a description and bounds,
+ * so that a definition without them does not come about. The converter to a CRD is in `structural.ts`.
+ *
+ * Two marks of ours ride on the schemas: `rules` (become CEL) and `reference` (the kind that a `{name}`
+ * points to). Neither is a JSON Schema keyword; the converter takes both out.
+ */
+
+/** What a reference points to, always in the resource's own namespace. */
+export type ReferenceTarget =
+  'Connection' | 'Box' | 'PolicyBox' | 'Instance' | 'InstanceLease' | 'Secret' | 'ConfigMap';
+
+/** A schema whose field the API server fills when it is absent. */
+export type Defaulted<S extends TSchema> = S & { '~defaulted': true };
+
+/** A schema whose field may be absent for the operator too. */
+export type Maybe<S extends TSchema> = S & { '~optional': true };
+
+/** Characters allowed in text unless a field says otherwise. */
+const TEXT_LIMIT = 256;
+
+export interface TextOptions {
+  minLength?: number;
+  maxLength?: number;
+  /** RE2-safe. */
+  pattern?: string;
+  format?: 'date-time';
+  rules?: Rule[];
+}
+
+/** A string of 1 to 256 characters unless the options say otherwise. */
+export function text(description: string, options: TextOptions = {}): TString {
+  return Type.String({ description, minLength: 1, maxLength: TEXT_LIMIT, ...options });
+}
+
+/** One of a closed set of CamelCase words. */
+export function oneOf<const V extends string>(description: string, values: readonly V[]): TUnsafe<V> {
+  return Type.Unsafe<V>({ type: 'string', enum: [...values], description });
+}
+
+/** A whole number within bounds. */
+export function integer(
+  description: string,
+  options: { minimum: number; maximum: number; format?: 'int64' },
+): TInteger {
+  return Type.Integer({ description, ...options });
+}
+
+export function flag(description: string): TBoolean {
+  return Type.Boolean({ description });
+}
+
+/** A Go duration such as `90s` or `8h`. */
+export function duration(description: string, rules: Rule[] = []): TString {
+  return text(description, { maxLength: 24, pattern: DURATION_PATTERN, rules });
+}
+
+/** An RFC 3339 time such as `2026-12-24T18:00:00Z`. */
+export function time(description: string): TString {
+  return text(description, { format: 'date-time', maxLength: 40 });
+}
+
+export interface ListOptions {
+  maxItems: number;
+  /** Keys of the list map; absent: a set for strings, atomic for objects. */
+  mapKeys?: readonly string[];
+  /** Replaced as a whole by whoever applies it. */
+  atomic?: boolean;
+  rules?: Rule[];
+}
+
+/** A bounded list with merge semantics for server-side apply. */
+export function list<S extends TSchema>(description: string, items: S, options: ListOptions): TArray<S> {
+  const { mapKeys, atomic, ...rest } = options;
+  const isText = 'type' in items && items.type === 'string';
+  return Type.Array(items, {
+    description,
+    ...rest,
+    ...(mapKeys === undefined
+      ? { 'x-kubernetes-list-type': isText && atomic !== true ? 'set' : 'atomic' }
+      : { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [...mapKeys] }),
+  });
+}
+
+/** Named fields. */
+export function object<P extends TProperties>(
+  description: string,
+  properties: P,
+  options: { rules?: Rule[]; reference?: ReferenceTarget } = {},
+): TObject<P> {
+  return Type.Object(properties, { description, ...options });
+}
+
+/** JSON of any shape, kept as it is; bounded again when it is parsed. */
+export function openObject(description: string, maxProperties: number): TUnsafe<Record<string, unknown>> {
+  return Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    maxProperties,
+    description,
+  });
+}
+
+/** A field that may be absent, and then means what its description says. */
+export function optional<S extends TSchema>(schema: S): Maybe<S> {
+  return Type.Optional(schema) as unknown as Maybe<S>;
+}
+
+/** A field that the API server fills: never absent for the operator, never demanded of the user. */
+export function defaulted<S extends TSchema>(schema: S, value: unknown): Defaulted<S> {
+  return Object.assign(schema, { default: value }) as unknown as Defaulted<S>;
+}
+
+type Flat<T> = { [K in keyof T]: T[K] } & {};
+type LeaveOutKeys<P> = {
+  [K in keyof P]: P[K] extends { '~optional': true } | { '~defaulted': true } ? K : never;
+}[keyof P];
+
+/** The static type of what the operator sees: every defaulted field is there. */
+export type Seen<S extends TSchema> = Static<S>;
+
+/** The static type of what a user writes: optional and defaulted fields may be left out. */
+export type Written<S> =
+  S extends TUnsafe<infer T>
+    ? T
+    : S extends TObject<infer P>
+      ? Flat<
+          { [K in Exclude<keyof P, LeaveOutKeys<P>>]: Written<P[K]> } & {
+            [K in LeaveOutKeys<P>]?: Written<P[K]>;
+          }
+        >
+      : S extends TArray<infer I>
+        ? Written<I>[]
+        : S extends TSchema
+          ? Static<S>
+          : never;

@@ -1,0 +1,42 @@
+/**
+ * Rules that no JSON Schema keyword expresses. Each is written twice on purpose: as CEL for the API server
+ * and as a function for objects that an older schema let through. A unit test runs both over the same
+ * values. Rules that compare with the stored object have no function: the API server alone sees both.
+ */
+export interface Rule {
+  /** CEL over `self`, and `oldSelf` in a transition rule. */
+  rule: string;
+  /** Says what to do instead. */
+  message: string;
+  /** The same over the value, defaults filled in. Absent for transition rules. */
+  holds?: (value: never) => boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+function count(value: Fields, names: readonly string[]): number {
+  return names.filter((name) => value[name] !== undefined).length;
+}
+
+function sum(names: readonly string[]): string {
+  return names.map((name) => `(has(self.${name}) ? 1 : 0)`).join(' + ');
+}
+
+/** Exactly one of the fields is set. */
+export function exactlyOne(names: readonly string[], message: string): Rule {
+  return { rule: `${sum(names)} == 1`, message, holds: (value: Fields) => count(value, names) === 1 };
+}
+
+/** None or one of the fields is set. */
+export function atMostOne(names: readonly string[], message: string): Rule {
+  return { rule: `${sum(names)} <= 1`, message, holds: (value: Fields) => count(value, names) <= 1 };
+}
+
+/**
+ * The field never changes, removal and addition included. It stands on the object that holds the field: a
+ * rule on the field itself would not run when the field is added or removed.
+ */
+export function immutable(field: string, instead: string): Rule {
+  const same = `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
+  return { rule: same, message: `${field} cannot be changed, added or removed: ${instead}` };
+}
