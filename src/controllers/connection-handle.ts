@@ -1,0 +1,30 @@
+import type { ServiceClient } from '../service/index.ts';
+
+/** A connection as the other controllers use it. */
+export interface ConnectionHandle {
+  /** `namespace/name` of the Connection. */
+  key: string;
+  endpoint: string;
+  client: ServiceClient;
+  /** Id of the workspace that owns what does not name an owner. */
+  workspace: string;
+  /** Absolute, without trailing slash. */
+  schemaBase: string;
+  /** Milliseconds. */
+  poll: { processingMs: number; settledMs: number; lagWindowMs: number };
+  defaults: { deletionPolicy?: string; driftPolicy?: 'Correct' | 'Report' | 'Ignore' };
+}
+
+/** Whether a connection can be used now. */
+export type ConnectionState =
+  | { kind: 'ready'; handle: ConnectionHandle }
+  /**
+   * Not at present. `handle` is there when the last good credential is still in memory: deletions may use it,
+   * nothing else does. `credentialsMissing`: waiting alone will not help a deletion.
+   */
+  | { kind: 'waiting'; message: string; handle?: ConnectionHandle; credentialsMissing: boolean };
+
+/** Finds connections by reference; never another namespace's. */
+export interface Connections {
+  resolve(namespace: string, ref: { name: string }): ConnectionState;
+}

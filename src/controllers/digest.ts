@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { hmacBase32, sha256Base32 } from '../base/hash.ts';
+import { KubeApiError, SECRETS, type KubeClient, type KubeObject } from '../kube/index.ts';
+
+/** Name of the one Secret that the operator makes, in its own namespace. */
+export const DIGEST_SECRET = 'boxwright-digest-key';
+
+const KEY_BYTES = 32;
+
+interface KeySecret extends KubeObject {
+  data?: Record<string, string>;
+}
+
+/**
+ * Keyed hashes: what was last sent of a secret is remembered as an HMAC, so that status, which anybody who
+ * reads the namespace can see, gives nothing away.
+ */
+export class Digest {
+  /** Names the key; a hash under another key can be compared with nothing. */
+  readonly keyId: string;
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+    this.keyId = sha256Base32('digest key', key).slice(0, 8);
+  }
+
+  /** `<key id>:<hmac>` of the parts. */
+  of(...parts: readonly (string | Uint8Array)[]): string {
+    return `${this.keyId}:${hmacBase32(this.#key, ...parts).slice(0, 32)}`;
+  }
+
+  /** Whether a stored hash was made with this key. */
+  knows(hash: string): boolean {
+    return hash.startsWith(`${this.keyId}:`);
+  }
+
+  /** Reads the key's Secret in `namespace`, or makes it. Of two processes that make it one wins. */
+  static async load(kube: KubeClient, namespace: string, signal?: AbortSignal): Promise<Digest> {
+    const ref = { namespace, name: DIGEST_SECRET };
+    for (;;) {
+      const secret = await kube.get<KeySecret>(SECRETS, ref, { signal });
+      const stored = secret?.data?.key;
+      if (stored !== undefined) return new Digest(Buffer.from(stored, 'base64'));
+      const data = { key: randomBytes(KEY_BYTES).toString('base64') };
+      try {
+        if (secret === undefined) await kube.create<KeySecret>(SECRETS, { metadata: ref, data }, { signal });
+        else {
+          const { resourceVersion } = secret.metadata;
+          await kube.mergePatch<KeySecret>(SECRETS, ref, { data }, { resourceVersion, signal });
+        }
+      } catch (error) {
+        // Somebody else was quicker: theirs is the key.
+        if (!(error instanceof KubeApiError && error.status === 409)) throw error;
+      }
+    }
+  }
+}

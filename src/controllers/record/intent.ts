@@ -1,0 +1,49 @@
+/**
+ * The record of a create that is under way, in the annotation `boxwright.dev/create-intent`. Written in one
+ * patch with the finalizer, guarded by resourceVersion, before the create is sent.
+ */
+export interface CreateIntent {
+  /** When it was first written, RFC 3339. `lease.after` of a new instance counts from here. */
+  at: string;
+  /** 1 for the first try; one more each time that an unknown outcome proved to have made nothing. */
+  try: number;
+  /** Ids of terminated records with our marker that are not ours to take up again. */
+  skip: string[];
+  /** The lease's expire that this create carries, RFC 3339, when it carries one. */
+  expire?: string;
+}
+
+/** At most so many skipped ids are kept; an annotation has to stay small. */
+const MAX_SKIP = 50;
+
+/** The annotation's text. */
+export function formatIntent(intent: CreateIntent): string {
+  return JSON.stringify(intent);
+}
+
+/**
+ * Reads the annotation. Text that is not an intent still says that *somebody* may have sent a create, so it
+ * reads as one whose outcome is unknown rather than as none.
+ */
+export function parseIntent(text: string | undefined, now: string): CreateIntent | undefined {
+  if (text === undefined) return undefined;
+  const fallback: CreateIntent = { at: now, try: 1, skip: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return fallback; // damaged by hand: the outcome of whatever it stood for is unknown
+  }
+  if (value === null || typeof value !== 'object') return fallback;
+  const raw = value as Record<string, unknown>;
+  return {
+    at: typeof raw.at === 'string' && !Number.isNaN(Date.parse(raw.at)) ? raw.at : now,
+    try: typeof raw.try === 'number' && Number.isInteger(raw.try) && raw.try > 0 ? raw.try : 1,
+    skip: Array.isArray(raw.skip)
+      ? raw.skip.filter((id): id is string => typeof id === 'string').slice(0, MAX_SKIP)
+      : [],
+    ...(typeof raw.expire === 'string' && !Number.isNaN(Date.parse(raw.expire))
+      ? { expire: raw.expire }
+      : {}),
+  };
+}

@@ -1,0 +1,76 @@
+import type { AnyRecord, ServiceError } from '../../service/index.ts';
+import { AbsenceLog } from './existence.ts';
+import { SlowRetry } from './slow-retry.ts';
+import type { Verdict } from './verdict.ts';
+
+/** How the last create, or delete, that this process sent ended. */
+export type SentOutcome = 'unsent' | 'refused' | 'unknown' | 'accepted';
+
+/**
+ * What this process remembers of one resource between passes. Losing it costs reads and waiting, never
+ * correctness: everything that must survive a crash is in the resource itself.
+ */
+export interface Memory<Rec extends AnyRecord = AnyRecord> {
+  readonly uid: string;
+  /** When this process first handled the resource, on the service client's clock. */
+  readonly firstSeenAt: number;
+  /** The newest single representation. `fromWrite`: it is a write's answer, to be taken over by the next pass. */
+  observed: { record: Rec; startedAt: number; fromWrite: boolean } | undefined;
+  /** When the last write to the record was answered. Reads that began earlier do not count. */
+  lastWriteEndedAt: number | undefined;
+  /** The create-intent that this process knows about, by its text. */
+  intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
+  /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
+  created: { id: string; record: Rec } | undefined;
+  /** How the DELETE that this process sent last ended. */
+  deletion: { outcome: 'accepted' | 'unknown' | 'forbidden' | 'refused'; error?: ServiceError } | undefined;
+  /** Events already told in this process, so that equal ones are not told twice. */
+  lastEvent: string | undefined;
+  readonly absence: AbsenceLog;
+  readonly refusals: SlowRetry<Verdict>;
+  /** Failures in a row of calls that may be tried again. */
+  failures: number;
+  /** When the present generation was first handled. */
+  generation: { value: number; since: number } | undefined;
+  /** How often the same difference was put right. */
+  convergence: { difference: string; count: number } | undefined;
+}
+
+/** Memories by key of the resource; a new uid under an old name starts anew. */
+export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>> {
+  readonly #byKey = new Map<string, M>();
+  readonly #create: (base: Memory<Rec>) => M;
+
+  constructor(create: (base: Memory<Rec>) => M) {
+    this.#create = create;
+  }
+
+  of(key: string, uid: string, now: number): M {
+    const known = this.#byKey.get(key);
+    if (known !== undefined && known.uid === uid) return known;
+    const absence = new AbsenceLog();
+    // A write of the process before this one may be younger than the service's lag: count it as just done.
+    absence.noteWrite(now);
+    const fresh = this.#create({
+      uid,
+      firstSeenAt: now,
+      observed: undefined,
+      lastWriteEndedAt: undefined,
+      intent: undefined,
+      created: undefined,
+      deletion: undefined,
+      lastEvent: undefined,
+      absence,
+      refusals: new SlowRetry<Verdict>(),
+      failures: 0,
+      generation: undefined,
+      convergence: undefined,
+    });
+    this.#byKey.set(key, fresh);
+    return fresh;
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+}

@@ -1,0 +1,22 @@
+import type { RecordStatus } from '../../api/fields/status.ts';
+import type { Resource } from '../../api/resource.ts';
+
+/** The spec fields of every kind that stands for a record of the service. */
+export interface ManagedSpec {
+  connectionRef: { name: string };
+  managementPolicy: 'Full' | 'Observe';
+  driftPolicy?: 'Correct' | 'Report' | 'Ignore';
+  deletionPolicy?: string;
+  onMissing?: 'Recreate' | 'Hold';
+  paused: boolean;
+  owner?: string;
+  name?: string;
+}
+
+/** A custom resource that stands for one record of the service, defaults filled in. */
+export type ManagedResource = Resource<ManagedSpec, RecordStatus>;
+
+/** `namespace/name`, the key of caches and queues. */
+export function keyOfResource(resource: { metadata: { namespace: string; name: string } }): string {
+  return `${resource.metadata.namespace}/${resource.metadata.name}`;
+}

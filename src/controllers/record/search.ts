@@ -1,0 +1,66 @@
+/** How one entry of an owner's list looks to somebody who searches for their record. */
+export interface Candidate {
+  id: string;
+  /** Undefined when the entry lacks the part that would carry the marker: it has to be read singly. */
+  marked: boolean | undefined;
+  /** It bears the name that the record shall have in the end, for kinds whose names are unique per owner. */
+  named: boolean;
+  /** Instances only: such a record is waited for, or skipped from then on. */
+  ending?: 'terminating' | 'terminated';
+}
+
+/** What a search by marker ended with. */
+export type SearchOutcome =
+  | { kind: 'none' }
+  /** Exactly one living record carries the marker. */
+  | { kind: 'one'; id: string }
+  /** A record with the marker is on its way out: look again. */
+  | { kind: 'terminating'; id: string }
+  /** Records with the marker that are terminated for good, not noted in the intent yet. */
+  | { kind: 'terminated'; ids: string[] }
+  | { kind: 'several'; ids: string[] }
+  /** Somebody else's record has the final name. */
+  | { kind: 'nameTaken'; id: string }
+  /** An entry could not be read: nothing is known. */
+  | { kind: 'unknown' };
+
+/** What a search needs. */
+export interface SearchRequest {
+  candidates: readonly Candidate[];
+  /** Ids noted in the intent as terminated. */
+  skip: readonly string[];
+  /** Ids that other resources here hold; they are nobody's candidates. */
+  claimed: ReadonlySet<string>;
+  /** Reads one entry afresh; undefined when the answer proves nothing, `gone` when it is not there any more. */
+  read(id: string): Promise<Candidate | 'gone' | undefined>;
+}
+
+/**
+ * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
+ * singly, and a match counts only after a fresh single read.
+ */
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome> {
+  const open = request.candidates.filter(
+    ({ id }) => !request.skip.includes(id) && !request.claimed.has(id),
+  );
+  const living: string[] = [];
+  const terminated: string[] = [];
+  let terminating: string | undefined;
+  for (const entry of open) {
+    if (entry.marked === false) continue;
+    const fresh = await request.read(entry.id);
+    if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) return { kind: 'unknown' };
+    if (fresh === 'gone' || !fresh.marked) continue;
+    if (fresh.ending === 'terminated') terminated.push(fresh.id);
+    else if (fresh.ending === 'terminating') terminating = fresh.id;
+    else living.push(fresh.id);
+  }
+  const [first, ...others] = living;
+  if (first !== undefined) {
+    return others.length > 0 ? { kind: 'several', ids: living } : { kind: 'one', id: first };
+  }
+  if (terminating !== undefined) return { kind: 'terminating', id: terminating };
+  if (terminated.length > 0) return { kind: 'terminated', ids: terminated };
+  const named = open.find((entry) => entry.named);
+  return named === undefined ? { kind: 'none' } : { kind: 'nameTaken', id: named.id };
+}

@@ -1,0 +1,90 @@
+import type { ConditionType } from '../../api/reasons.ts';
+import { REASONS, type Reason } from '../../api/reasons.ts';
+import type { Condition } from '../../api/resource.ts';
+import { formatDuration } from '../../base/duration.ts';
+
+/** What a pass concludes about a resource: one reason of the closed list, in words, and when to look again. */
+export interface Verdict {
+  reason: Reason;
+  /** For people: what is so and what to do next. Nothing that moves, nothing secret. */
+  message: string;
+  /** Look again after so many milliseconds at the latest; absent: only when something changes. */
+  recheckAfterMs?: number;
+  /** Conditions beside Ready, Reconciling and Stalled that are True now. */
+  extra?: readonly ExtraCondition[];
+}
+
+/** A condition such as LeaseExpiring or Drifted, present only while it is True. */
+export interface ExtraCondition {
+  type: ConditionType;
+  reason: Reason;
+  message: string;
+}
+
+/** The longest message that goes into a condition, characters. */
+const MESSAGE_LIMIT = 2_048;
+
+/** Makes a verdict. */
+export function verdict(reason: Reason, message: string, recheckAfterMs?: number): Verdict {
+  return recheckAfterMs === undefined ? { reason, message } : { reason, message, recheckAfterMs };
+}
+
+/** Where a verdict lands. */
+export interface ConditionContext {
+  generation: number;
+  /** What status says now. */
+  current: { observedGeneration: number; conditions?: readonly Condition[] | undefined };
+  /** RFC 3339, for conditions whose status changes. */
+  now: string;
+}
+
+/**
+ * The conditions that a verdict makes of what status says now. Ready is always there; Reconciling and Stalled
+ * only while True and never both; lastTransitionTime moves only when a status does. A reason that leaves Ready
+ * as it was keeps it True only when the present generation has been applied.
+ */
+export function conditionsOf(verdict: Verdict, context: ConditionContext): Condition[] {
+  const rule = REASONS[verdict.reason];
+  const old = new Map((context.current.conditions ?? []).map((condition) => [condition.type, condition]));
+  const settled = context.current.observedGeneration === context.generation;
+  const wasReady = old.get('Ready');
+  const kept = rule.ready === 'Kept' && settled && wasReady?.status === 'True';
+  const next: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>[] = [
+    kept
+      ? { type: 'Ready', status: 'True', reason: wasReady.reason, message: wasReady.message }
+      : {
+          type: 'Ready',
+          status: rule.ready === 'Kept' ? 'False' : rule.ready,
+          reason: verdict.reason,
+          message: cut(verdict.message),
+        },
+  ];
+  if (rule.also !== undefined) {
+    next.push({ type: rule.also, status: 'True', reason: verdict.reason, message: cut(verdict.message) });
+  }
+  for (const extra of verdict.extra ?? []) {
+    next.push({ type: extra.type, status: 'True', reason: extra.reason, message: cut(extra.message) });
+  }
+  return next
+    .map((condition) => {
+      const before = old.get(condition.type);
+      return {
+        ...condition,
+        observedGeneration: context.generation,
+        lastTransitionTime:
+          before !== undefined && before.status === condition.status
+            ? before.lastTransitionTime
+            : context.now,
+      };
+    })
+    .toSorted((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+function cut(message: string): string {
+  return message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 1)}…`;
+}
+
+/** Waits for people: `10m` rather than 600000. */
+export function inWords(ms: number): string {
+  return formatDuration(ms);
+}
