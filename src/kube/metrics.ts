@@ -114,7 +114,7 @@ export const METRICS = {
     labels: ['code', 'method', 'host'],
   },
   events: {
-    name: 'boxwright_kube_events_total',
+    name: 'event_recorder_events_total',
     type: 'counter',
     help: 'Kubernetes Events, by outcome: sent, aggregated, dropped, failed.',
     labels: ['outcome'],

@@ -1,0 +1,154 @@
+import type { Clock } from '../base/clock.ts';
+import { silentLogger, type Logger } from '../base/logger.ts';
+import type { Elector } from './elector.ts';
+import { EventLoopWatch, HealthServer, silentWatchCheck, type HealthCheck } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import type { EventRecorder } from './recorder.ts';
+
+/** What feeds queues: an informer. */
+export interface Source {
+  readonly type: { readonly kind: string };
+  readonly synced: Promise<void>;
+  readonly hasSynced: boolean;
+  /** Monotonic time of the last sign of life. */
+  readonly lastActivity: number;
+  /** Resolves once stopped. */
+  start(signal: AbortSignal): Promise<void>;
+}
+
+/** What runs while this process leads: a controller, or anything else that only the leader may do. */
+export interface Runner {
+  readonly name: string;
+  /** Ends its work in good order after `stop`, at once after `abort`; then resolves. */
+  run(stop: AbortSignal, abort: AbortSignal): Promise<void>;
+}
+
+export interface ManagerOptions {
+  clock: Clock;
+  metrics: Metrics;
+  logger?: Logger;
+  sources: readonly Source[];
+  runners: readonly Runner[];
+  /** Absent: leads without asking. */
+  elector?: Elector;
+  recorder?: EventRecorder;
+  /** Where to serve health and metrics; absent: nowhere. */
+  health?: {
+    host?: string;
+    port: number;
+    /** Further checks behind `/readyz`, by name. */
+    ready?: Readonly<Record<string, HealthCheck>>;
+    /** Called with the URL once it listens. */
+    onListening?: (url: string) => void;
+  };
+  /** A watch that is silent for so long fails the liveness check, milliseconds. @default 360000, twice a reflector's idle deadline */
+  silentWatchMs?: number;
+  /** A timer that fires so late fails the liveness check, milliseconds. @default 10000 */
+  blockedLoopMs?: number;
+}
+
+/**
+ * Runs a process of controllers: sources first, then leadership, then the runners; and takes it all down in
+ * the opposite order.
+ */
+export class Manager {
+  readonly #options: ManagerOptions;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs until `stop` is aborted and everything has ended: no new work, work in flight finished up to the
+   * runners' limits, events sent, lease given back. Rejects with `LeadershipLostError`, after all work has been
+   * aborted; with what a runner rejected with; or when the health address cannot be had.
+   */
+  async run(stop: AbortSignal): Promise<void> {
+    const {
+      clock,
+      health,
+      metrics,
+      recorder,
+      sources,
+      silentWatchMs = 360_000,
+      blockedLoopMs = 10_000,
+    } = this.#options;
+    const logger = this.#options.logger ?? silentLogger;
+    const loop = new EventLoopWatch(clock, { limitMs: blockedLoopMs });
+    const server =
+      health === undefined
+        ? undefined
+        : new HealthServer({
+            ...(health.host === undefined ? {} : { host: health.host }),
+            port: health.port,
+            live: { watches: silentWatchCheck(sources, clock, silentWatchMs), loop: loop.check },
+            ready: { synced: syncCheck(sources), stopping: stopCheck(stop), ...health.ready },
+            metrics,
+          });
+    const url = await server?.listen();
+    if (url !== undefined) {
+      logger.info({ url }, 'serving health and metrics');
+      health?.onListening?.(url);
+    }
+    loop.start();
+    // Sources and events outlive the runners: draining work still reads caches and reports.
+    const ended = new AbortController();
+    const behind = [...sources.map((source) => source.start(ended.signal))];
+    if (recorder !== undefined) behind.push(recorder.run(ended.signal, 0));
+    try {
+      const synced = await Promise.race([
+        Promise.all(sources.map((source) => source.synced)).then(() => true),
+        aborted(stop).then(() => false),
+      ]);
+      if (synced) {
+        logger.info({ sources: sources.length }, 'caches are in sync');
+        await this.#lead(stop);
+      }
+    } finally {
+      ended.abort(new Error('the manager has ended'));
+      loop.stop();
+      await Promise.allSettled(behind);
+      await server?.close();
+    }
+  }
+
+  async #lead(stop: AbortSignal): Promise<void> {
+    const { elector, recorder, runners } = this.#options;
+    const work = async (lost: AbortSignal): Promise<void> => {
+      // One runner that fails takes the others down in good order.
+      const failed = new AbortController();
+      const stopOne = AbortSignal.any([stop, failed.signal]);
+      const outcomes = await Promise.allSettled(
+        runners.map((runner) =>
+          runner.run(stopOne, lost).catch((error: unknown) => {
+            failed.abort(error);
+            throw error;
+          }),
+        ),
+      );
+      if (!lost.aborted) await recorder?.flush();
+      const bad = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (bad !== undefined) throw bad.reason;
+    };
+    if (elector === undefined) await work(new AbortController().signal);
+    else await elector.run(stop, work);
+  }
+}
+
+function syncCheck(sources: readonly Source[]): HealthCheck {
+  return () => {
+    const waiting = sources.filter((source) => !source.hasSynced).map((source) => source.type.kind);
+    return waiting.length === 0 ? undefined : `waiting for the first list of ${waiting.join(', ')}`;
+  };
+}
+
+function stopCheck(stop: AbortSignal): HealthCheck {
+  return () => (stop.aborted ? 'shutting down' : undefined);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
