@@ -4,6 +4,8 @@ export * from './types.ts';
 export * from './errors.ts';
 export * from './retry.ts';
 export * from './auth.ts';
+export * from './kubeconfig.ts';
+export * from './version.ts';
 export * from './client.ts';
 export * from './patches.ts';
 export * from './reflector.ts';

@@ -11,7 +11,7 @@ export interface KubePort {
   request(request: KubeRequest): Promise<KubeAnswer>;
   /**
    * Opens a watch. Resolves once the headers are there; a status other than 200 comes with its whole body
-   * and no events. Rejects as {@link KubePort.request} does.
+   * and no events. Rejects as {@link KubePort.request} does; the signal also ends the events, with its reason.
    */
   watch(request: KubeRequest): Promise<KubeWatch>;
 }
@@ -78,5 +78,13 @@ export class KubeTransportError extends Error {
     super(message, { cause: options.cause });
     this.name = 'KubeTransportError';
     this.maybeSent = options.maybeSent;
+  }
+}
+
+/** Thrown when an answer is larger than what is read of one. Asking for a smaller page helps. */
+export class KubeAnswerTooLargeError extends KubeTransportError {
+  constructor(message: string) {
+    super(message, { maybeSent: true });
+    this.name = 'KubeAnswerTooLargeError';
   }
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../base/clock.ts';
+import { backoffDelay, type BackoffOptions } from './backoff.ts';
 import type { StatusParts } from './errors.ts';
 import type { KubeTransportError } from './port.ts';
 
@@ -16,8 +17,7 @@ export interface RetryContext {
   random: Random;
 }
 
-const BASE_MS = 100;
-const CAP_MS = 5_000;
+const BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000 };
 const RETRY_AFTER_CAP_MS = 30_000;
 
 /**
@@ -30,7 +30,7 @@ const RETRY_AFTER_CAP_MS = 30_000;
  */
 export function retryDelay(failure: Failure, context: RetryContext): number | undefined {
   if (context.tries >= context.maxTries) return undefined;
-  const backoff = jitteredBackoff(context.tries, BASE_MS, CAP_MS, context.random);
+  const backoff = backoffDelay(context.tries, BACKOFF, context.random);
   if (failure.kind === 'transport') {
     return !failure.error.maybeSent || context.idempotent ? backoff : undefined;
   }
@@ -48,10 +48,4 @@ export function retryDelay(failure: Failure, context: RetryContext): number | un
     default:
       return undefined;
   }
-}
-
-/** Exponential back-off with half of it at random: try 1 waits 50–100 % of `baseMs`, then doubling to `capMs`. */
-export function jitteredBackoff(tries: number, baseMs: number, capMs: number, random: Random): number {
-  const full = Math.min(capMs, baseMs * 2 ** Math.min(tries - 1, 30));
-  return full / 2 + (full / 2) * random();
 }
