@@ -1,0 +1,15 @@
+/** Gets or builds a real Kubernetes control plane and runs it: for `boxwright dev` and for tests. See README.md. */
+export { isWrite, readAuditLog, type AuditEvent } from './audit-log.ts';
+export { Authority, type Credentials } from './authority.ts';
+export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
+export {
+  AssetsIncompleteError,
+  BuildFailedError,
+  ControlPlaneStartError,
+  DataDirBusyError,
+  GoMissingError,
+  ToolsMissingError,
+} from './errors.ts';
+export { renderKubeconfig } from './kubeconfig.ts';
+export { cacheFolder, getPrograms, type Programs } from './programs.ts';
+export { silentProgress, streamProgress, type Progress, type ProgressStep } from './progress.ts';
