@@ -4,7 +4,16 @@ import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
 import { recordStatus } from './fields/status.ts';
 import { boxVariables, INLINE_LIMIT } from './fields/variables.ts';
-import type { ManifestOf, Resource } from './resource.ts';
+import type { ManifestOf, Parsed, Resource } from './resource.ts';
+import {
+  AGE_COLUMN,
+  CONNECTION_COLUMN,
+  defineKind,
+  ID_COLUMN,
+  READY_COLUMN,
+  reasonColumn,
+  type KindDefinition,
+} from './schema/kind.ts';
 
 function event(when: string) {
   return optional(
@@ -133,3 +142,27 @@ export type BoxManifest = ManifestOf<Written<typeof BoxSpecSchema>, 'Box'>;
 export type EventName = keyof BoxSpec['events'];
 /** One event's script, defaults filled in. */
 export type EventSource = NonNullable<BoxSpec['events'][EventName]>;
+
+/** The kind Box. */
+export const BoxKind: KindDefinition<Box> = defineKind<Box>({
+  kind: 'Box',
+  plural: 'boxes',
+  shortNames: ['bwbox'],
+  description: 'A deployable definition on the service: scripts, variables and nested boxes.',
+  spec: BoxSpecSchema,
+  status: BoxStatusSchema,
+  columns: [
+    READY_COLUMN,
+    reasonColumn(),
+    { name: 'TYPE', type: 'string', jsonPath: '.spec.type', description: 'Type of the box.' },
+    AGE_COLUMN,
+    ID_COLUMN,
+    CONNECTION_COLUMN,
+  ],
+  selectableFields: ['.spec.connectionRef.name'],
+});
+
+/** Validates a Box and fills its defaults. Never throws. */
+export function parseBox(raw: unknown): Parsed<Box> {
+  return BoxKind.parse(raw);
+}

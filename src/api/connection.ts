@@ -13,7 +13,8 @@ import {
 import { atMostOne } from './schema/rules.ts';
 import { reference, keyReference } from './fields/references.ts';
 import { anyStatus } from './fields/status.ts';
-import type { ManifestOf, Resource } from './resource.ts';
+import type { ManifestOf, Parsed, Resource } from './resource.ts';
+import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
 
 const HEADER = '^[A-Za-z0-9][A-Za-z0-9-]*$';
 
@@ -197,3 +198,39 @@ export type ConnectionStatus = Seen<typeof ConnectionStatusSchema>;
 export type Connection = Resource<ConnectionSpec, ConnectionStatus, 'Connection'>;
 /** A Connection as a user writes it. */
 export type ConnectionManifest = ManifestOf<Written<typeof ConnectionSpecSchema>, 'Connection'>;
+
+/** The kind Connection. */
+export const ConnectionKind: KindDefinition<Connection> = defineKind<Connection>({
+  kind: 'Connection',
+  plural: 'connections',
+  shortNames: ['bwconn'],
+  description:
+    'An endpoint of the service and the credentials for it: what every other resource of Boxwright refers to.',
+  spec: ConnectionSpecSchema,
+  status: ConnectionStatusSchema,
+  columns: [
+    READY_COLUMN,
+    reasonColumn(),
+    { name: 'ENDPOINT', type: 'string', jsonPath: '.spec.endpoint', description: 'Address of the service.' },
+    {
+      name: 'WORKSPACE',
+      type: 'string',
+      jsonPath: '.status.account.workspace',
+      description: 'Workspace that owns new records.',
+    },
+    AGE_COLUMN,
+    {
+      name: 'ACCOUNT',
+      type: 'string',
+      jsonPath: '.status.account.email',
+      description: 'The account of the credentials.',
+      priority: 1,
+    },
+  ],
+  selectableFields: ['.spec.endpoint'],
+});
+
+/** Validates a Connection and fills its defaults. Never throws. */
+export function parseConnection(raw: unknown): Parsed<Connection> {
+  return ConnectionKind.parse(raw);
+}

@@ -14,7 +14,8 @@ import {
 import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
 import { anyStatus } from './fields/status.ts';
-import type { ManifestOf, Resource } from './resource.ts';
+import type { ManifestOf, Parsed, Resource } from './resource.ts';
+import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
 
 /** The spec of an InstanceLease. */
 export const InstanceLeaseSpecSchema = object(
@@ -82,3 +83,37 @@ export type InstanceLease = Resource<InstanceLeaseSpec, InstanceLeaseStatus, 'In
 export type InstanceLeaseManifest = ManifestOf<Written<typeof InstanceLeaseSpecSchema>, 'InstanceLease'>;
 /** What a lease does and when, as an Instance's `spec.lease` and an InstanceLease's spec both say it. */
 export type LeaseTerms = Pick<InstanceLeaseSpec, 'operation' | 'expireAt' | 'after'>;
+
+/** The kind InstanceLease. */
+export const InstanceLeaseKind: KindDefinition<InstanceLease> = defineKind<InstanceLease>({
+  kind: 'InstanceLease',
+  plural: 'instanceleases',
+  shortNames: ['bwlease'],
+  description: 'When an instance stops or goes.',
+  spec: InstanceLeaseSpecSchema,
+  status: InstanceLeaseStatusSchema,
+  columns: [
+    READY_COLUMN,
+    {
+      name: 'INSTANCE',
+      type: 'string',
+      jsonPath: '.spec.instanceRef.name',
+      description: 'The instance that the lease is for.',
+    },
+    {
+      name: 'OPERATION',
+      type: 'string',
+      jsonPath: '.spec.operation',
+      description: 'What happens at the end.',
+    },
+    { name: 'EXPIRES', type: 'string', jsonPath: '.status.expireAt', description: 'When the lease ends.' },
+    AGE_COLUMN,
+    reasonColumn(1),
+  ],
+  selectableFields: ['.spec.instanceRef.name'],
+});
+
+/** Validates an InstanceLease and fills its defaults. Never throws. */
+export function parseInstanceLease(raw: unknown): Parsed<InstanceLease> {
+  return InstanceLeaseKind.parse(raw);
+}

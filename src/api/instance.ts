@@ -15,7 +15,15 @@ import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
 import { instanceStatus } from './fields/instance-status.ts';
 import { overrides } from './fields/variables.ts';
-import type { ManifestOf, Resource } from './resource.ts';
+import type { ManifestOf, Parsed, Resource } from './resource.ts';
+import {
+  AGE_COLUMN,
+  defineKind,
+  ID_COLUMN,
+  READY_COLUMN,
+  reasonColumn,
+  type KindDefinition,
+} from './schema/kind.ts';
 
 /** Longest name of an instance (service-behaviour.md 7). */
 export const INSTANCE_NAME_LIMIT = 30;
@@ -152,3 +160,65 @@ export type InstanceManifest = ManifestOf<Written<typeof InstanceSpecSchema>, 'I
 export type CurrentOperation = NonNullable<InstanceStatus['currentOperation']>;
 /** What stands in `status.lastOperation`. */
 export type LastOperation = NonNullable<InstanceStatus['lastOperation']>;
+
+interface Named {
+  metadata: { name: string };
+  spec: { name?: string };
+}
+
+/** The kind Instance. */
+export const InstanceKind: KindDefinition<Instance> = defineKind<Instance>({
+  kind: 'Instance',
+  plural: 'instances',
+  shortNames: ['bwi'],
+  description: 'A running deployment of a box through a policy box.',
+  spec: InstanceSpecSchema,
+  status: InstanceStatusSchema,
+  rootRules: [
+    {
+      rule: `has(self.spec.name) || size(self.metadata.name) <= ${INSTANCE_NAME_LIMIT}`,
+      message: `the service takes instance names of at most ${INSTANCE_NAME_LIMIT} characters and metadata.name is longer: set a shorter spec.name`,
+      holds: (r: Named) => r.spec.name !== undefined || r.metadata.name.length <= INSTANCE_NAME_LIMIT,
+    },
+  ],
+  columns: [
+    READY_COLUMN,
+    {
+      name: 'PHASE',
+      type: 'string',
+      jsonPath: '.status.phase',
+      description: 'State and operation in one word.',
+    },
+    { name: 'BOX', type: 'string', jsonPath: '.status.box.name', description: 'What is deployed.' },
+    {
+      name: 'ADDRESS',
+      type: 'string',
+      jsonPath: '.status.address',
+      description: 'Address of the first machine.',
+    },
+    { name: 'LEASE', type: 'string', jsonPath: '.status.lease.expire', description: 'When the lease ends.' },
+    AGE_COLUMN,
+    ID_COLUMN,
+    {
+      name: 'STATE',
+      type: 'string',
+      jsonPath: '.status.state',
+      description: 'State in the service’s word.',
+      priority: 1,
+    },
+    {
+      name: 'OPERATION',
+      type: 'string',
+      jsonPath: '.status.operation.event',
+      description: 'Operation in the service’s word.',
+      priority: 1,
+    },
+    reasonColumn(1),
+  ],
+  selectableFields: ['.spec.connectionRef.name', '.status.phase'],
+});
+
+/** Validates an Instance and fills its defaults. Never throws. */
+export function parseInstance(raw: unknown): Parsed<Instance> {
+  return InstanceKind.parse(raw);
+}

@@ -12,7 +12,16 @@ import {
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
-import type { ManifestOf, Resource } from './resource.ts';
+import type { ManifestOf, Parsed, Resource } from './resource.ts';
+import {
+  AGE_COLUMN,
+  CONNECTION_COLUMN,
+  defineKind,
+  ID_COLUMN,
+  READY_COLUMN,
+  reasonColumn,
+  type KindDefinition,
+} from './schema/kind.ts';
 
 /** The spec of a PolicyBox. */
 export const PolicyBoxSpecSchema = object(
@@ -111,3 +120,32 @@ export type PolicyBoxStatus = Seen<typeof PolicyBoxStatusSchema>;
 export type PolicyBox = Resource<PolicyBoxSpec, PolicyBoxStatus, 'PolicyBox'>;
 /** A PolicyBox as a user writes it. */
 export type PolicyBoxManifest = ManifestOf<Written<typeof PolicyBoxSpecSchema>, 'PolicyBox'>;
+
+/** The kind PolicyBox. */
+export const PolicyBoxKind: KindDefinition<PolicyBox> = defineKind<PolicyBox>({
+  kind: 'PolicyBox',
+  plural: 'policyboxes',
+  shortNames: ['bwpolicy'],
+  description: 'A deployment policy on the service: a provider and the settings of its machines.',
+  spec: PolicyBoxSpecSchema,
+  status: PolicyBoxStatusSchema,
+  columns: [
+    READY_COLUMN,
+    reasonColumn(),
+    {
+      name: 'PROVIDER',
+      type: 'string',
+      jsonPath: '.status.provider.name',
+      description: 'Name of the provider.',
+    },
+    AGE_COLUMN,
+    ID_COLUMN,
+    CONNECTION_COLUMN,
+  ],
+  selectableFields: ['.spec.connectionRef.name'],
+});
+
+/** Validates a PolicyBox and fills its defaults. Never throws. */
+export function parsePolicyBox(raw: unknown): Parsed<PolicyBox> {
+  return PolicyBoxKind.parse(raw);
+}

@@ -76,5 +76,5 @@ export interface Problem {
   message: string;
 }
 
-/** What a parser answers: it never throws. */
-export type Parsed<T> = { ok: true; resource: T } | { ok: false; problems: Problem[] };
+/** What a parser answers: it never throws. `metadata` is there when that much could be read. */
+export type Parsed<T> = { ok: true; resource: T } | { ok: false; problems: Problem[]; metadata?: Meta };

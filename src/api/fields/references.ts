@@ -6,11 +6,20 @@ const OBJECT_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-
 /** The pattern of a key in a Secret or ConfigMap. */
 const DATA_KEY = '^[-._a-zA-Z0-9]+$';
 
+function nameOf(target: ReferenceTarget): TString {
+  return text(`Name of the ${target}.`, {
+    minLength: 0,
+    maxLength: 253,
+    pattern: OBJECT_NAME,
+    hint: `name the ${target}: lower-case letters, digits, - and .`,
+  });
+}
+
 /** `{name}` of a resource in the same namespace. There is no `namespace` field, on purpose. */
 export function reference(target: ReferenceTarget, purpose: string): TObject<{ name: TString }> {
   return object(
     `${purpose} Refers by name to a ${target} in the same namespace.`,
-    { name: text(`Name of the ${target}.`, { maxLength: 253, pattern: OBJECT_NAME }) },
+    { name: nameOf(target) },
     { reference: target },
   );
 }
@@ -23,7 +32,7 @@ export function keyReference(
   return object(
     `${purpose} Refers to one key of a ${target} in the same namespace.`,
     {
-      name: text(`Name of the ${target}.`, { maxLength: 253, pattern: OBJECT_NAME }),
+      name: nameOf(target),
       key: text(`Key in the ${target}'s data.`, { maxLength: 253, pattern: DATA_KEY }),
     },
     { reference: target },

@@ -11,7 +11,7 @@ import {
   type TUnsafe,
 } from 'typebox';
 import { DURATION_PATTERN } from '../../base/duration.ts';
-import type { Rule } from './rules.ts';
+import { matches, type Rule } from './rules.ts';
 
 /**
  * The few words in which our kinds are written. Each makes a TypeBox schema with a description and bounds,
@@ -39,13 +39,23 @@ export interface TextOptions {
   maxLength?: number;
   /** RE2-safe. */
   pattern?: string;
+  /** Says what to write instead of what does not match the pattern, which the pattern does not say. */
+  hint?: string;
   format?: 'date-time';
   rules?: Rule[];
 }
 
 /** A string of 1 to 256 characters unless the options say otherwise. */
 export function text(description: string, options: TextOptions = {}): TString {
-  return Type.String({ description, minLength: 1, maxLength: TEXT_LIMIT, ...options });
+  const { hint, rules = [], ...rest } = options;
+  const all = hint === undefined ? rules : [matches(rest.pattern ?? '', hint), ...rules];
+  return Type.String({
+    description,
+    minLength: 1,
+    maxLength: TEXT_LIMIT,
+    ...rest,
+    ...(all.length === 0 ? {} : { rules: all }),
+  });
 }
 
 /** One of a closed set of CamelCase words. */
@@ -67,7 +77,8 @@ export function flag(description: string): TBoolean {
 
 /** A Go duration such as `90s` or `8h`. */
 export function duration(description: string, rules: Rule[] = []): TString {
-  return text(description, { maxLength: 24, pattern: DURATION_PATTERN, rules });
+  const hint = 'a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one';
+  return text(description, { maxLength: 24, pattern: DURATION_PATTERN, hint, rules });
 }
 
 /** An RFC 3339 time such as `2026-12-24T18:00:00Z`. */

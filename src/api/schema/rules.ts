@@ -40,3 +40,11 @@ export function immutable(field: string, instead: string): Rule {
   const same = `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
   return { rule: same, message: `${field} cannot be changed, added or removed: ${instead}` };
 }
+
+/** How every rule of {@link matches} begins; the parser finds its message by it. */
+export const MATCHES = 'self.matches(';
+
+/** Repeats a pattern as a rule, since a pattern alone cannot say what to write. */
+export function matches(pattern: string, message: string): Rule {
+  return { rule: `${MATCHES}'${pattern.replaceAll('\\', '\\\\')}')`, message };
+}

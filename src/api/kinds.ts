@@ -1,0 +1,44 @@
+import { BoxKind, type Box } from './box.ts';
+import { ConnectionKind, type Connection } from './connection.ts';
+import { InstanceKind, type Instance } from './instance.ts';
+import { InstanceLeaseKind, type InstanceLease } from './instance-lease.ts';
+import { PolicyBoxKind, type PolicyBox } from './policy-box.ts';
+import type { KindDefinition } from './schema/kind.ts';
+import {
+  findReferences,
+  referenceFields,
+  type FoundReference,
+  type ReferenceField,
+} from './schema/references.ts';
+
+/** Any resource of ours. */
+export type AnyResource = Connection | Box | PolicyBox | Instance | InstanceLease;
+/** The name of a kind of ours. */
+export type KindName = AnyResource['kind'];
+
+/** Every kind, in the order in which they build on each other. Rights, docs and completion derive from it. */
+export const KINDS: readonly KindDefinition<AnyResource>[] = [
+  ConnectionKind,
+  BoxKind,
+  PolicyBoxKind,
+  InstanceKind,
+  InstanceLeaseKind,
+];
+
+/** The definition of a kind. */
+export function kindOf(name: KindName): KindDefinition<AnyResource> {
+  const found = KINDS.find((definition) => definition.kind === name);
+  // KindName is made from the kinds themselves.
+  if (found === undefined) throw new Error(`no kind ${name}`);
+  return found;
+}
+
+/** Every field of a kind that refers to another object. */
+export function referenceFieldsOf(definition: KindDefinition): readonly ReferenceField[] {
+  return referenceFields(definition.schema);
+}
+
+/** Every reference that a resource makes, Secrets and ConfigMaps included. */
+export function referencesOf(resource: AnyResource): readonly FoundReference[] {
+  return findReferences(kindOf(resource.kind).schema, resource);
+}

@@ -1,0 +1,60 @@
+import type { TSchema } from 'typebox';
+import type { ReferenceTarget } from './build.ts';
+
+/** A field of a kind that names another object, always in the same namespace. */
+export interface ReferenceField {
+  /** Such as `spec.variables[].valueFrom.secretKeyRef`. */
+  path: string;
+  /** What it may name. */
+  targets: readonly ReferenceTarget[];
+  /** Whether it names a key in it. */
+  keyed: boolean;
+}
+
+/** One reference that a resource makes. */
+export interface FoundReference {
+  /** Such as `spec.variables[2].valueFrom.secretKeyRef`. */
+  path: string;
+  kind: ReferenceTarget;
+  name: string;
+  key?: string;
+}
+
+interface Node {
+  reference?: ReferenceTarget;
+  properties?: Record<string, TSchema>;
+  items?: TSchema;
+}
+
+/** Every field of a definition that refers to another object. */
+export function referenceFields(schema: TSchema, path = ''): ReferenceField[] {
+  const { reference, properties, items } = schema as Node;
+  if (reference !== undefined) {
+    return [{ path, targets: targetsOf(schema, reference), keyed: properties?.['key'] !== undefined }];
+  }
+  if (items !== undefined) return referenceFields(items, `${path}[]`);
+  return Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    referenceFields(field, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** Every reference that a value of that definition makes, in the order of the fields. */
+export function findReferences(schema: TSchema, value: unknown, path = ''): FoundReference[] {
+  const { reference, properties, items } = schema as Node;
+  if (value === undefined || value === null) return [];
+  if (reference !== undefined) {
+    const { name, key, kind } = value as { name: string; key?: string; kind?: ReferenceTarget };
+    return [{ path, kind: kind ?? reference, name, ...(key === undefined ? {} : { key }) }];
+  }
+  if (items !== undefined) {
+    return (value as unknown[]).flatMap((item, i) => findReferences(items, item, `${path}[${i}]`));
+  }
+  return Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    findReferences(field, (value as Record<string, unknown>)[name], path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function targetsOf(schema: TSchema, reference: ReferenceTarget): readonly ReferenceTarget[] {
+  const kind: { enum?: ReferenceTarget[] } | undefined = (schema as Node).properties?.['kind'];
+  return kind?.enum ?? [reference];
+}
