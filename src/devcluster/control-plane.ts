@@ -10,16 +10,16 @@ import {
   files,
   type Layout,
 } from './arguments.ts';
-import { Authority, newPrivateKey, publicHalf, type Credentials } from './authority.ts';
+import { Authority, newPrivateKey, publicHalf, type Credentials } from './pki/authority.ts';
 import { ControlPlaneStartError, DataDirBusyError } from './errors.ts';
-import { FileLock } from './file-lock.ts';
+import { FileLock } from './programs/file-lock.ts';
 import { freePort, isFree } from './free-port.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
-import { getPrograms, type Environment, type Programs } from './programs.ts';
+import { getPrograms, type Environment, type Programs } from './programs/programs.ts';
 import { silentProgress, type Progress } from './progress.ts';
 import { ReadinessProbe } from './readiness.ts';
-import { Supervisor, type SupervisedProgram } from './supervised.ts';
-import type { ComponentName } from './components.ts';
+import { Supervisor, type SupervisedProgram } from './supervisor/supervised.ts';
+import type { ComponentName } from './programs/components.ts';
 
 export interface ControlPlaneOptions {
   /** `KUBEBUILDER_ASSETS`, `XDG_CACHE_HOME`, `PATH`, `TMPDIR` and what Go wants of it. */

@@ -1,6 +1,6 @@
 /** Gets or builds a real Kubernetes control plane and runs it: for `boxwright dev` and for tests. See README.md. */
 export { isWrite, readAuditLog, type AuditEvent } from './audit-log.ts';
-export { Authority, type Credentials } from './authority.ts';
+export { Authority, type Credentials } from './pki/authority.ts';
 export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 export {
   AssetsIncompleteError,
@@ -11,5 +11,5 @@ export {
   ToolsMissingError,
 } from './errors.ts';
 export { renderKubeconfig } from './kubeconfig.ts';
-export { cacheFolder, getPrograms, type Programs } from './programs.ts';
+export { cacheFolder, getPrograms, type Programs } from './programs/programs.ts';
 export { silentProgress, streamProgress, type Progress, type ProgressStep } from './progress.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Credentials } from './authority.ts';
+import type { Credentials } from './pki/authority.ts';
 
 /** A kubeconfig with everything inline and one context, named `boxwright`. */
 export function renderKubeconfig(options: {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import type { Clock } from '../base/clock.ts';
-import type { Credentials } from './authority.ts';
+import type { Credentials } from './pki/authority.ts';
 import { ControlPlaneStartError } from './errors.ts';
 
 export interface WaitOptions {

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { buildComponent, requireGo } from './build.ts';
 import { installClients, type Clients } from './clients.ts';
 import { components, type Component, type ComponentName } from './components.ts';
-import { AssetsIncompleteError } from './errors.ts';
+import { AssetsIncompleteError } from '../errors.ts';
 import { FileLock } from './file-lock.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from '../progress.ts';
 
 /** Absolute paths of everything a control plane and its users run. */
 export type Programs = Readonly<Record<ComponentName, string>> & Clients;

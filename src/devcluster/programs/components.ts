@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { goModuleFolder } from '../assets.ts';
 
 export type ComponentName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
@@ -55,7 +55,7 @@ const RECIPES: readonly Recipe[] = [
 /** The programs in the order in which they are built and started. Versions come from the go.mod files. */
 export function components(): Component[] {
   return RECIPES.map((recipe) => {
-    const moduleDir = fileURLToPath(new URL(`./go/${recipe.module}`, import.meta.url));
+    const moduleDir = goModuleFolder(recipe.module);
     const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
     const goSum = readFileSync(join(moduleDir, 'go.sum'), 'utf8');
     const version = requiredVersion(goMod, recipe.root);

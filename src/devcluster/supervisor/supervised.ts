@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import type { ProgramSpec, SupervisorCommand, SupervisorEvent } from './supervisor-protocol.ts';
+import { supervisorScript } from '../assets.ts';
+import type { ProgramSpec, SupervisorCommand, SupervisorEvent } from './protocol.ts';
 
 /** How a program ended. */
 export interface ProgramEnd {
@@ -57,8 +57,7 @@ export class Supervisor {
   #nextId = 1;
 
   constructor(options: { graceMs: number; remove?: readonly string[] }) {
-    const script = import.meta.url.endsWith('.ts') ? './supervisor.ts' : './supervisor.js';
-    this.#child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+    this.#child = spawn(process.execPath, [supervisorScript()], {
       // A session of its own: what ends this process's terminal or group must not end the one who cleans up.
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],

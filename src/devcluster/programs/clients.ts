@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
-import { ToolsMissingError } from './errors.ts';
+import { ToolsMissingError } from '../errors.ts';
 import { readZipEntry } from './zip.ts';
 
 /** The npm package that carries both as static Linux programs. */

@@ -1,13 +1,13 @@
 /**
  * A process that does nothing but hold others: it starts the programs its parent names and ends them, the
  * last one first, when the pipe from the parent closes. The pipe closes whatever way the parent goes, SIGKILL
- * included, which neither etcd nor the API server would notice. Speaks `supervisor-protocol.ts`.
+ * included, which neither etcd nor the API server would notice. Speaks `protocol.ts`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../base/clock.ts';
-import type { SupervisorCommand, SupervisorEvent } from './supervisor-protocol.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { SupervisorCommand, SupervisorEvent } from './protocol.ts';
 
 interface Program {
   id: number;

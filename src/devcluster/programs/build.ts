@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Component } from './components.ts';
-import { BuildFailedError, GoMissingError } from './errors.ts';
-import type { Progress, ProgressStep } from './progress.ts';
-import { Supervisor } from './supervised.ts';
+import { BuildFailedError, GoMissingError } from '../errors.ts';
+import type { Progress, ProgressStep } from '../progress.ts';
+import { Supervisor } from '../supervisor/supervised.ts';
 
 export interface BuildOptions {
   /** The finished program's path; it appears there only when it is complete. */
