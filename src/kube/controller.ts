@@ -110,12 +110,11 @@ export class Controller {
     if (abort?.aborted) onAbort();
 
     const loops = Array.from({ length: workers }, () => this.#work(hard.signal));
-    await firstAborted(stop, hard.signal);
-    this.queue.shutDown();
+    await firstAborted([stop, hard.signal], () => this.queue.shutDown());
 
     const drained = Promise.all(loops).then(() => this.queue.whenIdle());
     const limit = clock.setTimer(drainMs, () => hard.abort(new DrainTimeoutError(this.name, drainMs)));
-    const gaveUp = firstAborted(hard.signal).then(() => clock.sleep(graceMs));
+    const gaveUp = firstAborted([hard.signal]).then(() => clock.sleep(graceMs));
     await Promise.race([drained, gaveUp]);
     limit.cancel();
     abort?.removeEventListener('abort', onAbort);
@@ -190,12 +189,14 @@ export class Controller {
   }
 }
 
-/** Resolves when the first of the signals is aborted. */
-function firstAborted(...signals: AbortSignal[]): Promise<void> {
+/** Resolves when the first of the signals is aborted; `then` has been called by that time, in the same turn. */
+function firstAborted(signals: readonly AbortSignal[], then?: () => void): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of signals) {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    }
+    const onAbort = (): void => {
+      then?.();
+      resolve();
+    };
+    if (signals.some(({ aborted }) => aborted)) onAbort();
+    else for (const signal of signals) signal.addEventListener('abort', onAbort, { once: true });
   });
 }

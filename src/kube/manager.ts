@@ -93,7 +93,7 @@ export class Manager {
     loop.start();
     // Sources and events outlive the runners: draining work still reads caches and reports.
     const ended = new AbortController();
-    const behind = [...sources.map((source) => source.start(ended.signal))];
+    const behind = sources.map((source) => source.start(ended.signal));
     if (recorder !== undefined) behind.push(recorder.run(ended.signal, 0));
     try {
       const synced = await Promise.race([

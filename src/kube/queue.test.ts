@@ -1,0 +1,228 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { PRIORITIES, WorkQueue, type WorkQueueOptions } from './queue.ts';
+
+function make(options: Partial<WorkQueueOptions> = {}): { clock: VirtualClock; queue: WorkQueue } {
+  const clock = new VirtualClock();
+  return { clock, queue: new WorkQueue({ clock, random: () => 0, ...options }) };
+}
+
+/** Takes and finishes everything that is ready, in order. */
+async function drain(queue: WorkQueue): Promise<string[]> {
+  const keys: string[] = [];
+  while (queue.depth > 0) {
+    const item = await queue.take();
+    if (item === undefined) break;
+    keys.push(item.key);
+    queue.done(item.key);
+  }
+  return keys;
+}
+
+describe('WorkQueue', () => {
+  it('hands a key out once however often it was added', async () => {
+    const { queue } = make();
+    queue.add('a');
+    queue.add('b');
+    queue.add('a');
+    expect(await drain(queue)).toEqual(['a', 'b']);
+  });
+
+  it('does not hand out a key in work, and hands it out again when it was added meanwhile', async () => {
+    const { queue } = make();
+    queue.add('a');
+    await queue.take();
+    queue.add('a', 'periodic');
+    queue.add('a', 'user');
+    queue.add('b', 'user');
+    expect(await queue.take()).toMatchObject({ key: 'b' });
+    expect(queue.depth).toBe(0);
+    queue.done('a');
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: 'user' });
+    queue.done('a');
+    expect(queue.depth).toBe(0);
+  });
+
+  it("lets a user's change go before everything else, first come first served within a priority", async () => {
+    const { queue } = make();
+    for (const key of ['p1', 'p2']) queue.add(key, 'periodic');
+    for (const key of ['n1', 'n2']) queue.add(key, 'normal');
+    for (const key of ['u1', 'u2']) queue.add(key, 'user');
+    expect(await drain(queue)).toEqual(['u1', 'u2', 'n1', 'n2', 'p1', 'p2']);
+  });
+
+  it('promotes a waiting key and never demotes one', async () => {
+    const { queue } = make();
+    queue.add('n', 'normal');
+    queue.add('p', 'periodic');
+    queue.add('u', 'user');
+    queue.add('p', 'user');
+    queue.add('u', 'periodic');
+    expect(await drain(queue)).toEqual(['u', 'p', 'n']);
+  });
+
+  it('gives a periodic look its turn in a steady stream of users and normal keys', async () => {
+    const { queue } = make({ fairness: 4 });
+    queue.add('look', 'periodic');
+    const order: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      queue.add(`u${i}`, 'user');
+      queue.add(`n${i}`, 'normal');
+      const item = await queue.take();
+      order.push(item?.key ?? '');
+      queue.done(item?.key ?? '');
+    }
+    expect(order.indexOf('look')).toBe(4);
+    expect(order.filter((key) => key.startsWith('n')).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('wakes a worker that waits', async () => {
+    const { queue } = make();
+    const first = queue.take();
+    const second = queue.take();
+    queue.add('a');
+    queue.add('b');
+    expect([(await first)?.key, (await second)?.key]).toEqual(['a', 'b']);
+  });
+
+  it('hands a delayed key out when it is due; of several delays the earliest counts', async () => {
+    const { clock, queue } = make();
+    queue.addAfter('a', 10_000);
+    queue.addAfter('a', 5_000);
+    queue.addAfter('a', 60_000);
+    await clock.advance(4_999);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(await drain(queue)).toEqual(['a']);
+    await clock.advance(120_000);
+    expect(queue.depth).toBe(0);
+  });
+
+  it('keeps delays of different priorities apart until the key is handed out', async () => {
+    const { clock, queue } = make();
+    queue.addAfter('a', 5_000, 'periodic');
+    queue.addAfter('a', 6_000, 'user');
+    await clock.advance(6_000);
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: 'user', waitedMs: 1_000 });
+  });
+
+  it('takes a look in between for the delayed one, but keeps a delay asked for during the work', async () => {
+    const { clock, queue } = make();
+    queue.addAfter('a', 10_000);
+    queue.add('a');
+    await queue.take();
+    queue.addAfter('a', 20_000);
+    queue.done('a');
+    await clock.advance(19_999);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('backs off per key and starts again after forget', () => {
+    const { queue } = make({ backoff: { baseMs: 100, maxMs: 1_000 } });
+    expect([queue.addRateLimited('a'), queue.addRateLimited('a'), queue.addRateLimited('b')]).toEqual([
+      100, 200, 100,
+    ]);
+    queue.forget('a');
+    expect(queue.addRateLimited('a')).toBe(100);
+  });
+
+  it('shuts down: waiting workers end, nothing more goes in, work in progress may finish', async () => {
+    const { clock, queue } = make();
+    queue.add('working');
+    await queue.take();
+    queue.addAfter('later', 1_000);
+    const worker = queue.take();
+    queue.shutDown();
+    expect(await worker).toBeUndefined();
+    queue.add('new');
+    await clock.advance(10_000);
+    expect(queue.depth).toBe(0);
+    let idle = false;
+    const whenIdle = queue.whenIdle().then(() => (idle = true));
+    await clock.advance(0);
+    expect(idle).toBe(false);
+    queue.done('working');
+    await whenIdle;
+    expect(clock.untilNext()).toBeUndefined();
+  });
+
+  it('tells how long keys waited, how long work took, and what is unfinished', async () => {
+    const seen: string[] = [];
+    const { clock, queue } = make({
+      observer: {
+        added: () => seen.push('added'),
+        depth: (priority, length) => seen.push(`${priority}=${length}`),
+        waited: (ms) => seen.push(`waited ${ms}`),
+        worked: (ms) => seen.push(`worked ${ms}`),
+        retried: () => seen.push('retried'),
+      },
+    });
+    queue.add('a', 'user');
+    await clock.advance(30);
+    await queue.take();
+    await clock.advance(70);
+    expect(queue.unfinished).toEqual({ totalMs: 70, longestMs: 70 });
+    queue.done('a');
+    expect(seen).toEqual(['added', 'user=1', 'user=0', 'waited 30', 'worked 70']);
+  });
+
+  it('loses no add and never works on a key twice at once, whatever the order of calls', async () => {
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant('add' as const),
+        key: fc.constantFrom('a', 'b', 'c'),
+        priority: fc.constantFrom(...PRIORITIES),
+      }),
+      fc.record({
+        kind: fc.constant('later' as const),
+        key: fc.constantFrom('a', 'b', 'c'),
+        ms: fc.integer({ min: 0, max: 50 }),
+      }),
+      fc.record({ kind: fc.constant('take' as const) }),
+      fc.record({ kind: fc.constant('done' as const) }),
+      fc.record({ kind: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 40 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const { clock, queue } = make({ fairness: 3 });
+        const working = new Set<string>();
+        const owed = new Set<string>();
+        const take = async (): Promise<void> => {
+          if (queue.depth === 0) return;
+          const item = await queue.take();
+          expect(working.has(item?.key ?? '')).toBe(false);
+          working.add(item?.key ?? '');
+          owed.delete(item?.key ?? '');
+        };
+        const done = (): void => {
+          const [key] = working;
+          if (key === undefined) return;
+          working.delete(key);
+          queue.done(key);
+        };
+        for (const one of steps) {
+          if (one.kind === 'add') {
+            queue.add(one.key, one.priority);
+            owed.add(one.key);
+          } else if (one.kind === 'later') {
+            queue.addAfter(one.key, one.ms);
+            owed.add(one.key);
+          } else if (one.kind === 'take') await take();
+          else if (one.kind === 'done') done();
+          else await clock.advance(one.ms);
+        }
+        await clock.advance(1_000);
+        for (let i = 0; i < 20; i++) {
+          await take();
+          done();
+        }
+        expect([...owed]).toEqual([]);
+        expect(queue.depth).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
