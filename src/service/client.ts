@@ -1,16 +1,28 @@
 import type { Clock, Random } from '../base/clock.ts';
+import { Caller } from './call/caller.ts';
+import type { CallReport } from './call/caller.ts';
+import { Session } from './call/session.ts';
+import type { Credentials } from './call/session.ts';
+import { Stamps } from './call/stamps.ts';
+import type { ServiceError } from './errors.ts';
+import { createBlobs } from './families/blobs.ts';
 import type { Blobs } from './families/blobs.ts';
+import { createBoxes } from './families/boxes.ts';
 import type { Boxes } from './families/boxes.ts';
+import { createDecoders } from './families/decoders.ts';
+import { createInstances } from './families/instances.ts';
 import type { Instances } from './families/instances.ts';
+import { createProviders } from './families/providers.ts';
 import type { Providers } from './families/providers.ts';
+import { createSecurity, login } from './families/security.ts';
 import type { Security } from './families/security.ts';
+import { createWorkspaces } from './families/workspaces.ts';
 import type { Workspaces } from './families/workspaces.ts';
+import { Breaker } from './pace/breaker.ts';
+import { Pace } from './pace/pace.ts';
 import type { ServicePort } from './port.ts';
-import type { SharedReads } from './shared-reads.ts';
-
-/** What proves who calls. */
-export type Credentials =
-  { kind: 'token'; token: string } | { kind: 'password'; email: string; password: string };
+import { createSharedReads } from './shared-reads.ts';
+import type { ListReader, SharedReads } from './shared-reads.ts';
 
 /** Names that vary between installations (service-behaviour.md 1). */
 export interface HeaderNames {
@@ -51,18 +63,6 @@ export interface ServiceLog {
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
-/** One finished call, for metrics. */
-export interface CallReport {
-  method: string;
-  template: string;
-  /** Undefined without an answer. */
-  status: number | undefined;
-  /** From sending to the end of the answer; 0 when it was not sent. */
-  ms: number;
-  /** `ok` for a 2xx, else the error's code (also `NotFound` for a read's 404). */
-  outcome: string;
-}
-
 export interface ServiceClientOptions {
   port: ServicePort;
   credentials: Credentials;
@@ -96,6 +96,85 @@ export interface ServiceClient {
   close(): void;
 }
 
+/** Makes the client of one service for one credential. Starts nothing: the first call logs in if it must. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  throw new Error(`not built yet: ${Object.keys(options).join()}`);
+  const { clock, random, port, pace: paceSettings = {}, limits = {}, log } = options;
+  const stamps = new Stamps(clock);
+  const pace = new Pace({
+    requestsPerSecond: paceSettings.requestsPerSecond ?? 10,
+    burst: paceSettings.burst ?? 20,
+    inFlight: paceSettings.inFlight ?? 16,
+    clock,
+    random,
+  });
+  const breaker = new Breaker<ServiceError>({ failures: limits.breakerFailures ?? 5, clock, random });
+  const decoders = createDecoders(limits.listBytes ?? 64 * MiB, limits.jsonDepth ?? 64);
+  const session: Session = new Session({
+    credentials: options.credentials,
+    login: (email, password) => login(caller, decoders, email, password, { priority: 'user' }),
+    clock,
+  });
+  const caller: Caller = new Caller({
+    port,
+    session,
+    pace,
+    breaker,
+    stamps,
+    clock,
+    headersFor: (token) => headersFor(options, token),
+    recordBytes: limits.recordBytes ?? 10 * MiB,
+    timeoutMs: limits.timeoutMs ?? 30_000,
+    report: (call) => {
+      log?.debug({ ...call }, 'service call');
+      options.onCall?.(call);
+    },
+  });
+  const workspaces = createWorkspaces(caller, decoders);
+  return {
+    boxes: createBoxes(caller, decoders),
+    instances: createInstances(caller, decoders),
+    workspaces,
+    providers: createProviders(caller, decoders),
+    blobs: createBlobs(caller, decoders),
+    security: createSecurity(caller, decoders),
+    shared: createSharedReads(listReader(workspaces), () => clock.monotonic()),
+    stamp: () => stamps.next(),
+    secretValues: () => session.secretValues(),
+    breakerState: () => breaker.state(),
+    close: () => pace.close(),
+  };
+}
+
+const MiB = 1_048_576;
+
+function headersFor(options: ServiceClientOptions, token: string | undefined): Record<string, string> {
+  const names = options.headers ?? {};
+  const headers: Record<string, string> = {
+    accept: 'application/json, text/plain, */*',
+    'user-agent': 'boxwright',
+    [(names.release ?? 'Service-Release').toLowerCase()]: options.release ?? '4.0',
+  };
+  if (token === undefined) return headers;
+  if (names.tokenScheme === undefined) headers[(names.token ?? 'Service-Token').toLowerCase()] = token;
+  else headers['authorization'] = `${names.tokenScheme} ${token}`;
+  // Interface document section 5: also as a cookie; a token that would break the cookie travels in the header only.
+  if (!/[",;\\]/.test(token)) headers['cookie'] = `token=${token}`;
+  return headers;
+}
+
+function listReader(workspaces: Workspaces): ListReader {
+  return (family, workspaceId, options) => {
+    switch (family) {
+      case 'boxes':
+        return workspaces.boxes(workspaceId, options);
+      case 'instances':
+        return workspaces.instances(workspaceId, options);
+      case 'providers':
+        return workspaces.providers(workspaceId, options);
+      case 'workspaces':
+        return workspaces.list(options);
+      default:
+        return family satisfies never;
+    }
+  };
 }

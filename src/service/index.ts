@@ -1,7 +1,7 @@
+export type { CallReport } from './call/caller.ts';
+export type { Credentials } from './call/session.ts';
 export { createServiceClient } from './client.ts';
 export type {
-  CallReport,
-  Credentials,
   HeaderNames,
   LimitSettings,
   PaceSettings,
@@ -37,5 +37,7 @@ export type { PortAnswer, PortRequest, ServicePort } from './port.ts';
 export type { CallOptions, Priority, Read, Write } from './results.ts';
 export type { SharedListOptions, SharedLists, SharedReads } from './shared-reads.ts';
 export { formatTimestamp, parseTimestamp } from './timestamps.ts';
-export { createUndiciPort, EndpointError } from './undici-port.ts';
-export type { ClosablePort, UndiciPortOptions } from './undici-port.ts';
+export { EndpointError, parseEndpoint } from './transport/endpoint.ts';
+export { hostAllowed } from './transport/hosts.ts';
+export { createUndiciPort } from './transport/undici-port.ts';
+export type { ClosablePort, UndiciPortOptions } from './transport/undici-port.ts';

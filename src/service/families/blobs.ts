@@ -1,3 +1,7 @@
+import { sha256Base32 } from '../../base/hash.ts';
+import type { Caller } from '../call/caller.ts';
+import { ServiceError } from '../errors.ts';
+import type { Decoders } from './decoders.ts';
 import type { BlobRecord } from '../models/common.ts';
 import type { CallOptions, Read, Write } from '../results.ts';
 
@@ -17,4 +21,70 @@ export interface Blobs {
   uploadMultipart(upload: Upload, options?: CallOptions): Promise<Write<BlobRecord>>;
   /** `url` is a blob record's; any other path is refused without a call. */
   download(url: string, options?: CallOptions): Promise<Read<Uint8Array>>;
+}
+
+const downloadTemplate = '/services/blobs/download/{file_id}/{file_name}';
+
+export function createBlobs(caller: Caller, decoders: Decoders): Blobs {
+  return {
+    uploadRaw: ({ name, bytes, contentType }, options) =>
+      caller.write(
+        {
+          method: 'POST',
+          template: '/services/blobs/upload/{file_name}',
+          params: { file_name: name },
+          body: { bytes, contentType: mediaType(contentType) },
+        },
+        decoders.blob,
+        options,
+      ),
+    uploadMultipart: (upload, options) =>
+      caller.write(
+        { method: 'POST', template: '/services/blobs/upload', body: multipart(upload) },
+        decoders.blob,
+        options,
+      ),
+    download: async (url, options) => {
+      const params = splitDownload(url);
+      if (params === undefined) {
+        const detail = 'not a download path of the service';
+        return {
+          kind: 'unknown',
+          error: new ServiceError({ code: 'BadId', method: 'GET', template: downloadTemplate, detail }),
+        };
+      }
+      return caller.read(
+        { method: 'GET', template: downloadTemplate, params },
+        (answer) => answer.body,
+        options,
+      );
+    },
+  };
+}
+
+/** The two last parts of a blob's `url`, decoded; undefined for a path of another form. */
+function splitDownload(url: string): { file_id: string; file_name: string } | undefined {
+  const match = /^\/services\/blobs\/download\/([^/?#]+)\/([^/?#]+)$/.exec(url);
+  if (match === null) return undefined;
+  try {
+    return { file_id: decodeURIComponent(match[1] ?? ''), file_name: decodeURIComponent(match[2] ?? '') };
+  } catch {
+    // Not percent-encoded after all: the name holds a bare percent sign.
+    return { file_id: match[1] ?? '', file_name: match[2] ?? '' };
+  }
+}
+
+function multipart(upload: Upload): { bytes: Uint8Array; contentType: string } {
+  // Made of the content's hash: the content would have to hold its own hash to clash.
+  const boundary = `boxwright-${sha256Base32(upload.name, upload.bytes)}`;
+  const name = upload.name.replaceAll(/["\\\p{Cc}]/gu, encodeURIComponent);
+  const head =
+    `--${boundary}\r\nContent-Disposition: form-data; name="blob"; filename="${name}"\r\n` +
+    `Content-Type: ${mediaType(upload.contentType)}\r\n\r\n`;
+  const bytes = Buffer.concat([Buffer.from(head), upload.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+function mediaType(given: string | undefined): string {
+  return given !== undefined && /^[\x20-\x7e]{3,256}$/.test(given) ? given : 'application/octet-stream';
 }

@@ -1,3 +1,5 @@
+import type { Caller } from '../call/caller.ts';
+import type { Decoders } from './decoders.ts';
 import type { BoxBody, BoxRecord } from '../models/box.ts';
 import type { CallOptions, Read, Write } from '../results.ts';
 
@@ -11,4 +13,37 @@ export interface Boxes {
   remove(id: string, options?: CallOptions): Promise<Write<undefined>>;
   /** Newest first; empty when the box has no version. */
   versions(id: string, options?: CallOptions): Promise<Read<readonly BoxRecord[]>>;
+}
+
+export function createBoxes(caller: Caller, decoders: Decoders): Boxes {
+  const template = '/services/boxes/{box_id}';
+  return {
+    create: (body, options) =>
+      caller.write(
+        { method: 'POST', template: '/services/boxes', body: { json: body } },
+        decoders.box(),
+        options,
+      ),
+    read: (id, options) =>
+      caller.read({ method: 'GET', template, params: { box_id: id } }, decoders.box(id), options),
+    update: (id, body, options) =>
+      caller.write(
+        { method: 'PUT', template, params: { box_id: id }, body: { json: body } },
+        decoders.optional(decoders.box(id)),
+        options,
+      ),
+    remove: (id, options) =>
+      caller.write({ method: 'DELETE', template, params: { box_id: id } }, decoders.nothing, options),
+    versions: (id, options) =>
+      caller.read(
+        {
+          method: 'GET',
+          template: `${template}/versions`,
+          params: { box_id: id },
+          maxBytes: decoders.listBytes,
+        },
+        decoders.boxes,
+        options,
+      ),
+  };
 }

@@ -1,3 +1,5 @@
+import type { Caller } from '../call/caller.ts';
+import type { Decoders } from './decoders.ts';
 import type { ActivityRecord } from '../models/common.ts';
 import type {
   DeployBody,
@@ -37,4 +39,91 @@ export interface Instances {
   activity(id: string, operation?: string, options?: CallOptions): Promise<Read<readonly ActivityRecord[]>>;
   /** Plain text. */
   machineLogs(id: string, query?: MachineLogQuery, options?: CallOptions): Promise<Read<string>>;
+}
+
+function of(id: string): { instance_id: string } {
+  return { instance_id: id };
+}
+
+export function createInstances(caller: Caller, decoders: Decoders): Instances {
+  const template = '/services/instances/{instance_id}';
+  return {
+    deploy: (body, options) =>
+      caller.write(
+        { method: 'POST', template: '/services/instances', body: { json: body } },
+        decoders.instance(),
+        options,
+      ),
+    read: (id, options) =>
+      caller.read({ method: 'GET', template, params: of(id) }, decoders.instance(id), options),
+    update: (id, body, options) =>
+      caller.write(
+        { method: 'PUT', template, params: of(id), body: { json: body } },
+        decoders.optional(decoders.instance(id)),
+        options,
+      ),
+    operate: (id, operation, options) =>
+      caller.write(
+        {
+          method: 'PUT',
+          template: `${template}/${operation}`,
+          params: of(id),
+          // Only reconfigure has a body (interface document section 4.2).
+          ...(operation === 'reconfigure' ? { body: { json: { id, method: operation } } } : {}),
+        },
+        decoders.ifInstance(id),
+        options,
+      ),
+    pull: (id, versionId, options) =>
+      caller.write(
+        {
+          method: 'PUT',
+          template: `${template}/pull`,
+          params: of(id),
+          body: { json: { box_id: versionId } },
+        },
+        decoders.ifInstance(id),
+        options,
+      ),
+    remove: (id, removal, options) =>
+      caller.write(
+        { method: 'DELETE', template, params: of(id), query: { operation: removal } },
+        decoders.ifInstance(id),
+        options,
+      ),
+    operations: (id, options) =>
+      caller.read(
+        { method: 'GET', template: `${template}/operations`, params: of(id), maxBytes: decoders.listBytes },
+        decoders.operations,
+        options,
+      ),
+    activity: (id, operation, options) =>
+      caller.read(
+        {
+          method: 'GET',
+          template: `${template}/activity`,
+          params: of(id),
+          query: { operation },
+          maxBytes: decoders.listBytes,
+        },
+        decoders.activity,
+        options,
+      ),
+    machineLogs: (id, query = {}, options) =>
+      caller.read(
+        {
+          method: 'GET',
+          template: `${template}/machine_logs`,
+          params: of(id),
+          query: {
+            machine_name: query.machineName,
+            box: query.box,
+            event: query.event,
+            operation: query.operation,
+          },
+        },
+        decoders.text,
+        options,
+      ),
+  };
 }

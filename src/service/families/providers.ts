@@ -1,3 +1,5 @@
+import type { Caller } from '../call/caller.ts';
+import type { Decoders } from './decoders.ts';
 import type { ProviderRecord } from '../models/account.ts';
 import type { CallOptions, Read } from '../results.ts';
 
@@ -5,4 +7,21 @@ import type { CallOptions, Read } from '../results.ts';
 export interface Providers {
   list(options?: CallOptions): Promise<Read<readonly ProviderRecord[]>>;
   read(id: string, options?: CallOptions): Promise<Read<ProviderRecord>>;
+}
+
+export function createProviders(caller: Caller, decoders: Decoders): Providers {
+  return {
+    list: (options) =>
+      caller.read(
+        { method: 'GET', template: '/services/providers', maxBytes: decoders.listBytes },
+        decoders.providers,
+        options,
+      ),
+    read: (id, options) =>
+      caller.read(
+        { method: 'GET', template: '/services/providers/{provider_id}', params: { provider_id: id } },
+        decoders.provider(id),
+        options,
+      ),
+  };
 }

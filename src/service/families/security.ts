@@ -1,3 +1,8 @@
+import type { Caller } from '../call/caller.ts';
+import { isTokenText } from '../call/session.ts';
+import type { LoginResult } from '../call/session.ts';
+import { ServiceError } from '../errors.ts';
+import type { Decoders } from './decoders.ts';
 import type { CallOptions, Read } from '../results.ts';
 
 /** Interface document section 4.4: where and how one can log in. Needs no credentials. */
@@ -12,4 +17,53 @@ export interface LoginProvidersRecord {
 /** The security endpoints, but for the login itself, which the client does when needed. */
 export interface Security {
   providers(options?: CallOptions): Promise<Read<LoginProvidersRecord>>;
+}
+
+export function createSecurity(caller: Caller, decoders: Decoders): Security {
+  return {
+    providers: (options) =>
+      caller.read(
+        { method: 'GET', template: '/services/security/providers', anonymous: true },
+        decoders.loginProviders,
+        options,
+      ),
+  };
+}
+
+/** `POST /services/security/token`; the answer is JSON with `token`, or the bare token (service-behaviour.md 1). */
+export async function login(
+  caller: Caller,
+  decoders: Decoders,
+  email: string,
+  password: string,
+  options: CallOptions,
+): Promise<LoginResult> {
+  const template = '/services/security/token';
+  const attempt = await caller.call(
+    { method: 'POST', template, body: { json: { email, password } }, anonymous: true },
+    decoders.loginToken,
+    { ...options, mask: [password] },
+  );
+  if (attempt.kind === 'ok') {
+    if (isTokenText(attempt.value)) return { kind: 'token', value: attempt.value };
+    const detail = 'the token holds characters that cannot travel in a header';
+    return {
+      kind: 'error',
+      error: new ServiceError({ code: 'BadAnswer', method: 'POST', template, detail }),
+    };
+  }
+  const { error } = attempt;
+  // To a login, invalid data and a forbidden account mean the same as a wrong password: the Secret is wrong.
+  if (error.status !== 400 && error.status !== 403) return { kind: 'error', error };
+  return {
+    kind: 'error',
+    error: new ServiceError({
+      code: 'CredentialsRejected',
+      method: 'POST',
+      template,
+      status: error.status,
+      serviceMessage: error.serviceMessage,
+      detail: 'check the credentials Secret',
+    }),
+  };
 }

@@ -1,3 +1,6 @@
+import type { Caller } from '../call/caller.ts';
+import type { Decoder } from '../call/caller.ts';
+import type { Decoders } from './decoders.ts';
 import type { ProviderRecord, WorkspaceRecord } from '../models/account.ts';
 import type { BoxRecord } from '../models/box.ts';
 import type { InstanceRecord } from '../models/instance.ts';
@@ -18,4 +21,40 @@ export interface Workspaces {
   boxes(id: string, options?: ListOptions): Promise<Read<readonly BoxRecord[]>>;
   instances(id: string, options?: ListOptions): Promise<Read<readonly InstanceRecord[]>>;
   providers(id: string, options?: ListOptions): Promise<Read<readonly ProviderRecord[]>>;
+}
+
+/** More ids than this make a request line that servers refuse: then the whole list is asked for. */
+const mostIds = 200;
+
+export function createWorkspaces(caller: Caller, decoders: Decoders): Workspaces {
+  const template = '/services/workspaces/{workspace_id}';
+  const list = <T>(
+    path: string,
+    id: string | undefined,
+    decode: Decoder<T>,
+    options: ListOptions = {},
+  ): Promise<Read<T>> =>
+    caller.read(
+      {
+        method: 'GET',
+        template: path,
+        ...(id === undefined ? {} : { params: { workspace_id: id } }),
+        query: { ids: idsQuery(options.ids) },
+        maxBytes: decoders.listBytes,
+      },
+      decode,
+      options,
+    );
+  return {
+    list: (options) => list('/services/workspaces', undefined, decoders.workspaces, options),
+    read: (id, options) =>
+      caller.read({ method: 'GET', template, params: { workspace_id: id } }, decoders.workspace(id), options),
+    boxes: (id, options) => list(`${template}/boxes`, id, decoders.boxes, options),
+    instances: (id, options) => list(`${template}/instances`, id, decoders.instances, options),
+    providers: (id, options) => list(`${template}/providers`, id, decoders.providers, options),
+  };
+}
+
+function idsQuery(ids: readonly string[] | undefined): string | undefined {
+  return ids === undefined || ids.length === 0 || ids.length > mostIds ? undefined : ids.join(',');
 }

@@ -1,0 +1,312 @@
+import type { Clock } from '../../base/clock.ts';
+import { ServiceError } from '../errors.ts';
+import type { Breaker, Ticket } from '../pace/breaker.ts';
+import type { Pace, Permit } from '../pace/pace.ts';
+import { ServiceTransportError } from '../port.ts';
+import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
+import type { CallOptions, Read, Write } from '../results.ts';
+import type { Effect } from './classify.ts';
+import {
+  codeOfStatus,
+  effectOfStatus,
+  hintOfStatus,
+  serviceMessageOf,
+  transportServiceError,
+} from './classify.ts';
+import { BadAnswer } from './decode.ts';
+import { BadId, fillPath } from './path.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import type { Session, Token } from './session.ts';
+import type { Stamps } from './stamps.ts';
+
+/** One call in the words of a family. */
+export interface CallSpec {
+  method: PortRequest['method'];
+  template: string;
+  params?: Readonly<Record<string, string>> | undefined;
+  query?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Sent as JSON, or as it is. */
+  body?: { json: unknown } | { bytes: Uint8Array; contentType: string } | undefined;
+  /** Bytes of the largest answer; default: that of a record. */
+  maxBytes?: number | undefined;
+  /** Sent without a token: the login, and the list of login providers. */
+  anonymous?: boolean | undefined;
+}
+
+/** Makes a value of a 2xx answer; throws {@link BadAnswer}. */
+export type Decoder<T> = (answer: PortAnswer) => T;
+
+/** One finished call, for metrics. */
+export interface CallReport {
+  method: string;
+  template: string;
+  /** Undefined without an answer. */
+  status: number | undefined;
+  /** From sending to the end of the answer; 0 when it was not sent. */
+  ms: number;
+  /** `ok`, or the error's code (also `NotFound` for a read's 404). */
+  outcome: string;
+}
+
+export interface CallerOptions {
+  port: ServicePort;
+  session: Session;
+  pace: Pace;
+  breaker: Breaker<ServiceError>;
+  stamps: Stamps;
+  clock: Clock;
+  headersFor(token: string | undefined): Record<string, string>;
+  recordBytes: number;
+  timeoutMs: number;
+  report(call: CallReport): void;
+}
+
+type Attempt<T> =
+  | { kind: 'ok'; value: T; startedAt: number; endedAt: number }
+  | { kind: 'failed'; effect: Effect; error: ServiceError; startedAt: number; endedAt: number };
+
+/**
+ * Sends calls: turn, breaker, token, port, and what the answer means. Everything that the service or the way
+ * to it can do ends as a result; only an abort rejects.
+ */
+export class Caller {
+  readonly #options: CallerOptions;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  async read<T>(spec: CallSpec, decode: Decoder<T>, options: CallOptions = {}): Promise<Read<T>> {
+    const attempt = await this.call(spec, decode, options);
+    if (attempt.kind === 'ok') return { kind: 'found', record: attempt.value, startedAt: attempt.startedAt };
+    if (attempt.error.status === 404) return { kind: 'missing', startedAt: attempt.startedAt };
+    return { kind: 'unknown', error: attempt.error };
+  }
+
+  async write<T>(
+    spec: CallSpec,
+    decode: Decoder<T | undefined>,
+    options: CallOptions = {},
+  ): Promise<Write<T>> {
+    const attempt = await this.call(spec, decode, options);
+    const { startedAt, endedAt } = attempt;
+    if (attempt.kind === 'ok') return { kind: 'ok', record: attempt.value, startedAt, endedAt };
+    const { error } = attempt;
+    switch (attempt.effect) {
+      case 'notSent':
+        return { kind: 'notSent', error };
+      case 'refused':
+        return { kind: 'refused', error, startedAt, endedAt };
+      case 'unknown':
+        return { kind: 'unknown', error, startedAt, endedAt };
+      default:
+        return attempt.effect satisfies never;
+    }
+  }
+
+  /** One call, with one more after a new login where the first was answered 401. */
+  async call<T>(spec: CallSpec, decode: Decoder<T>, options: CallOptions): Promise<Attempt<T>> {
+    options.signal?.throwIfAborted();
+    if (spec.anonymous) return this.#attempt(spec, decode, options, undefined);
+    const { session } = this.#options;
+    const first = await session.token(options.signal);
+    if (first.kind === 'error') return this.#unsent(spec, reword(spec, first.error));
+    const attempt = await this.#attempt(spec, decode, options, first.token);
+    if (!isUnauthorized(attempt)) return attempt;
+    const renewed = await session.renew(first.token, options.signal);
+    if (renewed === undefined) return attempt;
+    if (renewed.kind === 'error') {
+      // The 401 proves that the call had no effect; why there is no new token tells more than that 401.
+      return renewed.error.code === 'CredentialsRejected'
+        ? attempt
+        : this.#unsent(spec, reword(spec, renewed.error));
+    }
+    const second = await this.#attempt(spec, decode, options, renewed.token);
+    if (isUnauthorized(second)) session.refusedFresh(second.error);
+    return second;
+  }
+
+  async #attempt<T>(
+    spec: CallSpec,
+    decode: Decoder<T>,
+    options: CallOptions,
+    token: Token | undefined,
+  ): Promise<Attempt<T>> {
+    const { pace, breaker, stamps } = this.#options;
+    const secrets = [...this.#options.session.secretValues(), ...(options.mask ?? [])];
+    let request: PortRequest;
+    try {
+      request = this.#request(spec, options, token);
+    } catch (error) {
+      if (!(error instanceof BadId)) throw error;
+      return this.#unsent(spec, fail(spec, 'BadId', { detail: error.message }));
+    }
+    const refusal = breaker.refusal();
+    if (refusal !== undefined) return this.#refusedByBreaker(spec, refusal);
+    const turn = await pace.acquire(options.priority ?? 'normal', options.signal);
+    if (turn.kind === 'closed') return this.#unsent(spec, fail(spec, 'Closed', {}));
+    if (turn.kind === 'paused') {
+      const detail = 'the service asked to wait; not sent';
+      return this.#unsent(spec, fail(spec, 'Throttled', { retryAfterMs: turn.retryAfterMs, detail }));
+    }
+    const entry = breaker.enter();
+    if (entry.kind === 'open') {
+      turn.permit.refund();
+      return this.#refusedByBreaker(spec, entry);
+    }
+    const startedAt = stamps.next();
+    options.onStart?.(startedAt);
+    const outcome = await this.#send(request, spec, options, secrets, turn.permit, entry.ticket);
+    const endedAt = stamps.next();
+    const attempt = this.#judge(outcome, spec, decode, secrets, { startedAt, endedAt });
+    const status = outcome.kind === 'answer' ? outcome.answer.status : undefined;
+    this.#report(spec, status, endedAt - startedAt, attempt);
+    return attempt;
+  }
+
+  /** The port's part; tells breaker and budget what they need to know. Rejects only when aborted. */
+  async #send(
+    request: PortRequest,
+    spec: CallSpec,
+    options: CallOptions,
+    secrets: readonly string[],
+    permit: Permit,
+    ticket: Ticket,
+  ): Promise<
+    { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean }
+  > {
+    const { port, breaker, pace, session } = this.#options;
+    try {
+      const answer = await port.send(request);
+      if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, secrets, undefined));
+      else breaker.succeeded(ticket);
+      if (answer.status !== 429 && answer.status < 500) pace.accepted();
+      if (answer.status >= 200 && answer.status < 300 && !spec.anonymous) session.accepted();
+      return { kind: 'answer', answer };
+    } catch (error) {
+      if (options.signal?.aborted) {
+        breaker.undecided(ticket);
+        throw options.signal.reason;
+      }
+      const failure = asTransportError(error);
+      const told = transportServiceError(spec.method, spec.template, failure, secrets);
+      if (failure.code === 'NotAllowed') breaker.undecided(ticket);
+      else if (failure.code === 'TooLarge') breaker.succeeded(ticket);
+      else breaker.failed(ticket, told);
+      return { kind: 'none', error: told, maybeSent: failure.maybeSent };
+    } finally {
+      permit.release();
+    }
+  }
+
+  #judge<T>(
+    outcome:
+      { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean },
+    spec: CallSpec,
+    decode: Decoder<T>,
+    secrets: readonly string[],
+    at: { startedAt: number; endedAt: number },
+  ): Attempt<T> {
+    if (outcome.kind === 'none') {
+      return {
+        kind: 'failed',
+        effect: outcome.maybeSent ? 'unknown' : 'notSent',
+        error: outcome.error,
+        ...at,
+      };
+    }
+    const { answer } = outcome;
+    if (answer.status >= 200 && answer.status < 300) {
+      try {
+        return { kind: 'ok', value: decode(answer), ...at };
+      } catch (error) {
+        if (!(error instanceof BadAnswer)) throw error;
+        const told = fail(spec, 'BadAnswer', { status: answer.status, detail: error.message });
+        return { kind: 'failed', effect: 'unknown', error: told, ...at };
+      }
+    }
+    let retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#options.clock.now());
+    if (answer.status === 429 || (answer.status === 503 && retryAfterMs !== undefined)) {
+      retryAfterMs = this.#options.pace.throttled(retryAfterMs);
+    }
+    const error = this.#statusError(spec, answer, secrets, retryAfterMs);
+    return { kind: 'failed', effect: effectOfStatus(answer.status), error, ...at };
+  }
+
+  #statusError(
+    spec: CallSpec,
+    answer: PortAnswer,
+    secrets: readonly string[],
+    retryAfterMs: number | undefined,
+  ): ServiceError {
+    return fail(spec, codeOfStatus(answer.status), {
+      status: answer.status,
+      serviceMessage: serviceMessageOf(answer, secrets),
+      detail: hintOfStatus(answer.status),
+      retryAfterMs,
+    });
+  }
+
+  #refusedByBreaker(spec: CallSpec, refusal: { retryAfterMs: number; cause: ServiceError }): Attempt<never> {
+    return this.#unsent(
+      spec,
+      fail(spec, 'BreakerOpen', { retryAfterMs: refusal.retryAfterMs, cause: refusal.cause }),
+    );
+  }
+
+  #unsent(spec: CallSpec, error: ServiceError): Attempt<never> {
+    const at = this.#options.stamps.next();
+    const attempt: Attempt<never> = { kind: 'failed', effect: 'notSent', error, startedAt: at, endedAt: at };
+    this.#report(spec, undefined, 0, attempt);
+    return attempt;
+  }
+
+  #request(spec: CallSpec, options: CallOptions, token: Token | undefined): PortRequest {
+    const headers = this.#options.headersFor(token?.value);
+    const { body } = spec;
+    if (body !== undefined) headers['content-type'] = 'json' in body ? 'application/json' : body.contentType;
+    return {
+      method: spec.method,
+      path: fillPath(spec.template, spec.params ?? {}, spec.query),
+      headers,
+      ...(body === undefined ? {} : { body: 'json' in body ? JSON.stringify(body.json) : body.bytes }),
+      maxBytes: spec.maxBytes ?? this.#options.recordBytes,
+      timeoutMs: options.timeoutMs ?? this.#options.timeoutMs,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    };
+  }
+
+  #report(spec: CallSpec, status: number | undefined, ms: number, attempt: Attempt<unknown>): void {
+    const outcome = attempt.kind === 'ok' ? 'ok' : attempt.error.code;
+    this.#options.report({ method: spec.method, template: spec.template, status, ms, outcome });
+  }
+}
+
+function isUnauthorized(attempt: Attempt<unknown>): attempt is Attempt<never> & { kind: 'failed' } {
+  return attempt.kind === 'failed' && attempt.error.status === 401;
+}
+
+function fail(
+  spec: CallSpec,
+  code: ServiceError['code'],
+  details: Omit<ConstructorParameters<typeof ServiceError>[0], 'code' | 'method' | 'template'>,
+): ServiceError {
+  return new ServiceError({ code, method: spec.method, template: spec.template, ...details });
+}
+
+/** A missing token is told as what it is, but an unusable one names the call that wanted it. */
+function reword(spec: CallSpec, error: ServiceError): ServiceError {
+  if (error.code !== 'CredentialsUnusable') return error;
+  return fail(spec, error.code, {
+    detail: 'the token is empty or cannot travel in a header; check the Secret',
+  });
+}
+
+function asTransportError(error: unknown): ServiceTransportError {
+  if (error instanceof ServiceTransportError) return error;
+  // A port that fails in another way: what it says may hold anything, so only its kind is told, and no cause.
+  const kind = error instanceof Error ? error.name : typeof error;
+  return new ServiceTransportError('Broken', `the call failed unexpectedly with ${kind}`, {
+    maybeSent: true,
+  });
+}

@@ -1,0 +1,130 @@
+import type { Decoder } from '../call/caller.ts';
+import { BadAnswer, decodeJson, decodeText, isObject } from '../call/decode.ts';
+import type { ProviderRecord, WorkspaceRecord } from '../models/account.ts';
+import type { BoxRecord } from '../models/box.ts';
+import type { ActivityRecord, AnyRecord, BlobRecord } from '../models/common.ts';
+import {
+  activityFields,
+  blobFields,
+  boxFields,
+  instanceFields,
+  operationFields,
+  providerFields,
+  workspaceFields,
+} from '../models/fields.ts';
+import type { InstanceRecord, OperationRecord } from '../models/instance.ts';
+import type { Fields } from '../models/parse.ts';
+import { checkRecord, checkRecords, objectOf } from '../models/parse.ts';
+import type { PortAnswer } from '../port.ts';
+import type { LoginProvidersRecord } from './security.ts';
+
+/** How the answers of all families are read: one place for depth, strictness and what an empty body means. */
+export interface Decoders {
+  /** Bytes of the largest list. */
+  listBytes: number;
+  /** With an id: the record must carry it. */
+  box(id?: string): Decoder<BoxRecord>;
+  boxes: Decoder<readonly BoxRecord[]>;
+  instance(id?: string): Decoder<InstanceRecord>;
+  instances: Decoder<readonly InstanceRecord[]>;
+  /**
+   * For operations, whose answers the interface document leaves open: the record if that is what came, else
+   * nothing. HTML is no answer of the service.
+   */
+  ifInstance(id: string): Decoder<InstanceRecord | undefined>;
+  operations: Decoder<readonly OperationRecord[]>;
+  activity: Decoder<readonly ActivityRecord[]>;
+  workspace(id: string): Decoder<WorkspaceRecord>;
+  workspaces: Decoder<readonly WorkspaceRecord[]>;
+  provider(id: string): Decoder<ProviderRecord>;
+  providers: Decoder<readonly ProviderRecord[]>;
+  blob: Decoder<BlobRecord>;
+  loginToken: Decoder<string>;
+  loginProviders: Decoder<LoginProvidersRecord>;
+  text: Decoder<string>;
+  /** Whatever came, but HTML. */
+  nothing: Decoder<undefined>;
+  /** An empty body is nothing; any other must decode. */
+  optional<T>(decode: Decoder<T>): Decoder<T | undefined>;
+}
+
+export function createDecoders(listBytes: number, depth: number): Decoders {
+  const json = (answer: PortAnswer): unknown => decodeJson(answer.body, depth);
+  const one =
+    <T extends AnyRecord>(fields: Fields, id?: string): Decoder<T> =>
+    (answer) =>
+      checkRecord(json(answer), fields, 'strict', id) as T;
+  const many =
+    <T extends AnyRecord>(fields: Fields): Decoder<readonly T[]> =>
+    (answer) =>
+      checkRecords(json(answer), fields) as T[];
+  return {
+    listBytes,
+    box: (id) => one<BoxRecord>(boxFields, id),
+    boxes: many<BoxRecord>(boxFields),
+    instance: (id) => one<InstanceRecord>(instanceFields, id),
+    instances: many<InstanceRecord>(instanceFields),
+    ifInstance: (id) => (answer) => {
+      refuseHtml(answer);
+      try {
+        return one<InstanceRecord>(instanceFields, id)(answer);
+      } catch (error) {
+        if (error instanceof BadAnswer) return undefined;
+        throw error;
+      }
+    },
+    operations: many<OperationRecord>(operationFields),
+    activity: (answer) => {
+      const value = json(answer);
+      if (!Array.isArray(value)) throw new BadAnswer('the answer is not a list');
+      const check = objectOf(activityFields);
+      // Lines are only shown: one that is no object is left out.
+      return value.filter((line) => check(line, 'entry') === undefined) as ActivityRecord[];
+    },
+    workspace: (id) => one<WorkspaceRecord>(workspaceFields, id),
+    workspaces: many<WorkspaceRecord>(workspaceFields),
+    provider: (id) => one<ProviderRecord>(providerFields, id),
+    providers: many<ProviderRecord>(providerFields),
+    blob: (answer) => {
+      const value = json(answer);
+      if (!isObject(value) || typeof value['url'] !== 'string' || value['url'] === '') {
+        throw new BadAnswer('the blob record has no url');
+      }
+      const wrong = objectOf(blobFields)(value, 'strict');
+      if (wrong !== undefined) throw new BadAnswer(`the blob record is not ${wrong}`);
+      return value as BlobRecord;
+    },
+    loginToken: (answer) => readToken(answer, depth),
+    loginProviders: (answer) => {
+      const value = json(answer);
+      if (!isObject(value)) throw new BadAnswer('the answer is not an object');
+      return value;
+    },
+    text: (answer) => decodeText(answer.body),
+    nothing: (answer) => {
+      refuseHtml(answer);
+      return undefined;
+    },
+    optional: (decode) => (answer) => (answer.body.byteLength === 0 ? undefined : decode(answer)),
+  };
+}
+
+/** A page with status 200 comes from something in between, a login page of a proxy for instance. */
+function refuseHtml(answer: PortAnswer): void {
+  const type = answer.headers['content-type'] ?? '';
+  const head = new TextDecoder().decode(answer.body.subarray(0, 256)).trimStart();
+  if (/\bhtml\b/i.test(type) || head.startsWith('<')) throw new BadAnswer('the body is HTML');
+}
+
+function readToken(answer: PortAnswer, depth: number): string {
+  const bare = decodeText(answer.body).trim();
+  let token: unknown = bare;
+  if (/^[[{"]/.test(bare)) {
+    const value = decodeJson(answer.body, depth);
+    token = isObject(value) ? value['token'] : value;
+  } else {
+    refuseHtml(answer);
+  }
+  if (typeof token !== 'string' || token.trim() === '') throw new BadAnswer('the answer holds no token');
+  return token.trim();
+}
