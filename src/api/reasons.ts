@@ -66,6 +66,13 @@ const stalled = (situation: string, whatToDo: string): ReasonFacts => ({
   whatToDo,
 });
 
+/** Reasons of conditions beside Ready, which they leave as it is. */
+const beside = (situation: string, whatToDo: string): ReasonFacts => ({
+  ready: 'AsBefore',
+  situation,
+  whatToDo,
+});
+
 /** Every reason, with what it says. */
 export const REASONS = {
   Pending: running('Handling of this generation has begun.'),
@@ -96,8 +103,8 @@ export const REASONS = {
     'AsBefore',
   ),
   ServiceUnavailable: waiting(
-    'The service does not answer, or answers with a server error.',
-    'Wait, or look at the service. It is tried again, first after a second, then ever more slowly up to 5 minutes.',
+    'The service does not answer, answers with a server error, or shows a certificate that cannot be verified.',
+    'Wait, or look at the service. A certificate of your own authority is named in spec.tls.caRef of the Connection. It is tried again, first after a second, then ever more slowly up to 5 minutes.',
     'AsBefore',
   ),
   Throttled: waiting(
@@ -107,7 +114,7 @@ export const REASONS = {
   ),
   Unknown: waiting(
     'A read proved nothing, so nothing is created and nothing is let go.',
-    'The message names the call and its answer. Most often the credentials no longer see the workspace: check them and the owner.',
+    'The message names the call and its answer. Most often the credentials no longer see the workspace: check them and the owner. An answer that is not JSON, or leads elsewhere, means that spec.endpoint of the Connection points at a login page or a proxy.',
     'AsBefore',
   ),
   UnknownState: {
@@ -125,12 +132,8 @@ export const REASONS = {
     'Create the Secret with key `token`, or keys `email` and `password`. It is looked for every 30 s.',
   ),
   NeedsUser: stalled(
-    'The declaration cannot be carried out as it is.',
-    'The message names the field and the next step, such as the way round a cycle of boxes.',
-  ),
-  InvalidSpec: stalled(
-    'The stored object does not fit its schema, most often because an older version let it through.',
-    'The message names field, value and next step: edit the resource accordingly.',
+    'The declaration cannot be carried out as it is: boxes that nest each other in a cycle, an endpoint whose host is not allowed, a choice that only a person can make, or a stored object that does not fit its schema because an older version let it through.',
+    'The message names the field, its value and the next step: edit the resource accordingly.',
   ),
   Refused: stalled(
     'The service refuses what was sent.',
@@ -157,12 +160,8 @@ export const REASONS = {
     'Somebody else writes the fields named: agree who has them, or set driftPolicy Report or Ignore.',
   ),
   OperationFailed: stalled(
-    'An operation failed.',
-    'The message shows the last lines of its log. Mend the cause, then change the resource or ask again with boxwright.dev/request-reinstall, -reconfigure or -redeploy.',
-  ),
-  OperationStuck: stalled(
-    'An operation runs past its deadline.',
-    'Look at the instance on the service; terminate it there, or raise operationTimeout.',
+    'An operation failed, or runs past its deadline.',
+    'The message shows the last lines of its log. Mend the cause, or raise operationTimeout, then change the resource or ask again with boxwright.dev/request-reinstall, -reconfigure or -redeploy.',
   ),
   RecordMissing: stalled(
     'Somebody else deleted the record, or terminated the instance, and onMissing is Hold.',
@@ -186,23 +185,20 @@ export const REASONS = {
     'Deletion waits: the resource is protected.',
     'Take the protection away, or set deletionPolicy to Orphan.',
   ),
-  LeaseExpiring: asDeclared('The lease ends soon.'),
-  BoxChanged: asDeclared('The box has changed since the instance was deployed or reinstalled.'),
-  Drifted: asDeclared('The record differs from the declaration in the fields that status.drift names.'),
-  CredentialsAccepted: asDeclared('The service accepts the credentials.'),
-  Answered: asDeclared('The service answers.'),
-  TlsFailed: waiting(
-    'The certificate of the service cannot be verified.',
-    'Name the authority in spec.tls.caRef of the Connection, or mend the certificate.',
+  LeaseExpiring: beside(
+    'The lease ends within warnBefore.',
+    'Renew it with a new boxwright.dev/renew on the InstanceLease, change it, or let it end.',
   ),
-  EndpointRefused: stalled(
-    'The endpoint may not be called: its host is not allowed, or it leads elsewhere.',
-    'Correct spec.endpoint, or have the host added to the operator’s --allowed-hosts.',
+  BoxChanged: beside(
+    'The box has changed since the instance was deployed or reinstalled.',
+    'Ask for it with a new boxwright.dev/request-reinstall on the Instance, or leave it.',
   ),
-  AnswerNotUnderstood: waiting(
-    'The endpoint answers, but not as the service does.',
-    'Check spec.endpoint: most often it points at a login page or a proxy.',
+  Drifted: beside(
+    'The record differs from the declaration in the fields that status.drift names, and driftPolicy is Report.',
+    'Declare what the record says, or set driftPolicy to Correct.',
   ),
+  CredentialsAccepted: beside('The service accepts the credentials.', 'Nothing.'),
+  Answered: beside('The service answers.', 'Nothing.'),
 } as const satisfies Record<string, ReasonFacts>;
 
 /** A reason of the closed list. */
