@@ -289,7 +289,9 @@ interface ListBody<T> {
 
 /** A 404 also comes for a path that nothing serves (a CRD not installed); that is no proof of absence. */
 function isAboutTheObject(error: KubeApiError): boolean {
-  return error.reason === 'NotFound' && error.message !== 'the server could not find the requested resource';
+  return (
+    error.reason === 'NotFound' && error.statusMessage !== 'the server could not find the requested resource'
+  );
 }
 
 /** Lists of built-in kinds leave kind and apiVersion to the list. */

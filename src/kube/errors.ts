@@ -25,10 +25,12 @@ const MAX_CAUSES = 16;
  * Thrown when the API server answered with anything but success. Holds method, path and the server's own
  * words, cut to a length; never a request body.
  */
-export class KubeApiError extends Error implements StatusParts {
+export class KubeApiError extends Error {
   readonly code = 'KubeApi';
   readonly status: number;
   readonly reason: string;
+  /** The server's own words, without method and path. */
+  readonly statusMessage: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterMs: number | undefined;
   readonly method: string;
@@ -45,6 +47,7 @@ export class KubeApiError extends Error implements StatusParts {
     this.name = 'KubeApiError';
     this.status = parts.status;
     this.reason = parts.reason;
+    this.statusMessage = parts.message;
     this.causes = parts.causes;
     this.retryAfterMs = parts.retryAfterMs;
     this.method = call.method;

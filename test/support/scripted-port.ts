@@ -43,10 +43,10 @@ export class ScriptedWatch implements KubeWatch {
   readonly #queue: (WatchLine | { end: Error | undefined })[] = [];
   #wake: () => void = () => undefined;
 
-  constructor(refusal?: KubeAnswer) {
-    this.status = refusal?.status ?? 200;
-    this.headers = refusal?.headers ?? {};
-    if (refusal !== undefined) this.body = refusal.body;
+  constructor(refused?: KubeAnswer) {
+    this.status = refused?.status ?? 200;
+    this.headers = refused?.headers ?? {};
+    if (refused !== undefined) this.body = refused.body;
   }
 
   push(type: WatchLine['type'], object: unknown): void {
