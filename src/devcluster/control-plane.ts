@@ -11,14 +11,14 @@ import {
   type Layout,
 } from './arguments.ts';
 import { Authority, newPrivateKey, publicHalf, type Credentials } from './pki/authority.ts';
-import { ControlPlaneStartError, DataDirBusyError } from './errors.ts';
+import { ControlPlaneBrokenError, ControlPlaneStartError, DataDirBusyError } from './errors.ts';
 import { FileLock } from './programs/file-lock.ts';
 import { freePort, isFree } from './free-port.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
 import { getPrograms, type Environment, type Programs } from './programs/programs.ts';
 import { silentProgress, type Progress } from './progress.ts';
 import { ReadinessProbe } from './readiness.ts';
-import { Supervisor, type SupervisedProgram } from './supervisor/supervised.ts';
+import { Supervisor, type ProgramEnd, type SupervisedProgram } from './supervisor/supervised.ts';
 import type { ComponentName } from './programs/components.ts';
 
 export interface ControlPlaneOptions {
@@ -52,6 +52,8 @@ export interface ControlPlane {
   readonly auditLogPath: string;
   /** Holds the authority's key: `Authority.open` signs with it in another process. */
   readonly pkiDir: string;
+  /** Resolves with an error that tells which one when a program ends by itself; never when `stop` ended it. */
+  readonly broken: Promise<ControlPlaneBrokenError>;
   /** Process ids of the supervisor and of the three programs. */
   readonly pids: readonly number[];
   /** Signs a client certificate for `user` in `groups`; what they may do is RBAC's matter. */
@@ -108,6 +110,7 @@ class Start {
   readonly #lock: FileLock | undefined;
   readonly #supervisor: Supervisor;
   readonly #launched: Launched[] = [];
+  #stopping = false;
 
   constructor(options: ControlPlaneOptions, programs: Programs) {
     this.#options = options;
@@ -146,6 +149,7 @@ class Start {
       pids: [this.#supervisor.pid, ...this.#launched.map(({ program }) => program.pid)].filter(
         (pid) => pid !== undefined,
       ),
+      broken: this.#broken(),
       credentialsFor: (user, groups) => authority.client(user, groups),
       kubeconfigFor: (user, groups) => kubeconfigFor(user, authority.client(user, groups)),
       stop: () => this.stop(),
@@ -153,6 +157,7 @@ class Start {
   }
 
   async stop(): Promise<void> {
+    this.#stopping = true;
     await this.#supervisor.stop();
     this.#lock?.release();
     rmSync(this.#layout.run, { recursive: true, force: true });
@@ -202,7 +207,8 @@ class Start {
     this.#launch('kube-controller-manager', controllerManagerArguments(this.#layout));
     const probe = new ReadinessProbe(server, authority.cert, admin);
     try {
-      // It makes this one as soon as its controllers run.
+      // It makes this one as soon as its controllers run. (On old data it is there already: then the first
+      // second may pass without controllers.)
       await this.#waitFor(probe, '/api/v1/namespaces/default/serviceaccounts/default');
     } finally {
       await probe.close();
@@ -225,17 +231,20 @@ class Start {
 
   #waitFor(probe: ReadinessProbe, path: string): Promise<void> {
     const check = (): void => {
-      for (const { name, program, logFile } of this.#launched) {
-        if (program.end === undefined) continue;
-        const { error, code, signal } = program.end;
-        throw new ControlPlaneStartError(
-          `${name} ended while the control plane was starting (${error ?? signal ?? `exit code ${code}`}):\n` +
-            readLog(logFile).trimEnd().split('\n').slice(-10).join('\n'),
-        );
+      for (const launched of this.#launched) {
+        if (launched.program.end === undefined) continue;
+        throw new ControlPlaneStartError(describeEnd(launched, launched.program.end));
       }
     };
     const { clock, signal } = this.#options;
     return probe.waitFor(path, { clock, signal, check, timeoutMs: READY_TIMEOUT_MS });
+  }
+
+  async #broken(): Promise<ControlPlaneBrokenError> {
+    const ends = this.#launched.map(async (launched) => ({ launched, end: await launched.program.ended }));
+    const { launched, end } = await Promise.race(ends);
+    if (this.#stopping) return new Promise(() => undefined);
+    return new ControlPlaneBrokenError(describeEnd(launched, end));
   }
 
   /** With a data directory the port of the last run, so that its kubeconfig stays good. */
@@ -247,6 +256,12 @@ class Start {
     }
     return freePort();
   }
+}
+
+function describeEnd({ name, logFile }: Launched, { error, code, signal }: ProgramEnd): string {
+  const how = error ?? signal ?? `exit code ${code}`;
+  const tail = readLog(logFile).trimEnd().split('\n').slice(-10).join('\n');
+  return `${name} ended by itself (${how}). The end of its log:\n${tail}`;
 }
 
 function lockDataDir(dataDir: string): FileLock {

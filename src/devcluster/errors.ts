@@ -59,3 +59,12 @@ export class DataDirBusyError extends Error {
     this.name = 'DataDirBusyError';
   }
 }
+
+/** Tells that a program of a running control plane has ended by itself. */
+export class ControlPlaneBrokenError extends Error {
+  readonly code = 'ControlPlaneBroken';
+  constructor(message: string) {
+    super(message);
+    this.name = 'ControlPlaneBrokenError';
+  }
+}

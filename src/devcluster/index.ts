@@ -5,6 +5,7 @@ export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '
 export {
   AssetsIncompleteError,
   BuildFailedError,
+  ControlPlaneBrokenError,
   ControlPlaneStartError,
   DataDirBusyError,
   GoMissingError,
