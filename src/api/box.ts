@@ -1,5 +1,5 @@
 import { defaulted, list, object, oneOf, optional, text, type Seen, type Written } from './schema/build.ts';
-import { exactlyOne, immutable } from './schema/rules.ts';
+import { exactlyOne, immutable, ownWords } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
 import { recordStatus } from './fields/status.ts';
@@ -79,7 +79,7 @@ export const BoxSpecSchema = object(
     name: optional(
       text(
         'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',
-        { maxLength: 253 },
+        { maxLength: 253, ...ownWords() },
       ),
     ),
     type: defaulted(oneOf('Type of the box. Default Script. Immutable.', ['Script']), 'Script'),

@@ -16,7 +16,22 @@ import { anyStatus } from './fields/status.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
 
-const HEADER = '^[A-Za-z0-9][A-Za-z0-9-]*$';
+/** Headers that HTTP itself, or the operator, sets. */
+const TAKEN_HEADERS = ['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'cookie'];
+
+/** The name of a header: letters, digits and -. */
+const HEADER = {
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$',
+  hint: 'the name of a header has letters, digits and - only: write one',
+  rules: [
+    {
+      rule: `!(self.lowerAscii() in ['${TAKEN_HEADERS.join("', '")}'])`,
+      message: 'this header has another use: choose another',
+      holds: (name: string) => !TAKEN_HEADERS.includes(name.toLowerCase()),
+    },
+  ],
+};
 
 const headers = defaulted(
   object(
@@ -25,7 +40,7 @@ const headers = defaulted(
       token: optional(
         text(
           'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The token also goes as the cookie `token`. Can be changed.',
-          { maxLength: 64, pattern: HEADER },
+          HEADER,
         ),
       ),
       tokenScheme: optional(
@@ -35,10 +50,7 @@ const headers = defaulted(
         ),
       ),
       release: defaulted(
-        text('Header that carries the release. Default Service-Release. Can be changed.', {
-          maxLength: 64,
-          pattern: HEADER,
-        }),
+        text('Header that carries the release. Default Service-Release. Can be changed.', HEADER),
         'Service-Release',
       ),
     },
@@ -96,15 +108,27 @@ const pace = defaulted(
 const poll = defaulted(
   object('How often the service is looked at. Default {}. Can be changed.', {
     processing: defaulted(
-      duration('Interval while an operation runs, a duration. Default 5s. Can be changed.'),
+      duration(
+        'Interval while an operation runs, a duration from 100ms to 1h. Default 5s. Can be changed.',
+        '100ms',
+        '1h',
+      ),
       '5s',
     ),
     settled: defaulted(
-      duration('Interval while all is as declared, a duration. Default 10m. Can be changed.'),
+      duration(
+        'Interval while all is as declared, a duration from 100ms to 24h. Default 10m. Can be changed.',
+        '100ms',
+        '24h',
+      ),
       '10m',
     ),
     lagWindow: defaulted(
-      duration('How long the service’s reads may trail its writes, a duration. Default 60s. Can be changed.'),
+      duration(
+        'How long the service’s reads may trail its writes, a duration from 0s to 1h. Default 60s. Can be changed.',
+        '0s',
+        '1h',
+      ),
       '60s',
     ),
   }),
@@ -137,7 +161,11 @@ export const ConnectionSpecSchema = object(
   {
     endpoint: text(
       'Address of the service, such as `https://deploy.example.com`, without a trailing slash. Can be changed; records made elsewhere are then left alone until they are found again.',
-      { maxLength: 2048, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*[^\\s?#/])?$' },
+      {
+        maxLength: 2048,
+        hint: 'an address begins with https:// and has no user name, query, fragment or trailing slash, such as https://deploy.example.com: write one',
+        pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*[^\\s?#/])?$',
+      },
     ),
     credentialsRef: reference(
       'Secret',

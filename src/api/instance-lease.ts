@@ -25,7 +25,9 @@ export const InstanceLeaseSpecSchema = object(
     ...leaseFields(),
     warnBefore: defaulted(
       duration(
-        'How long before the end condition LeaseExpiring and an event warn, a duration. Default 1h. Can be changed.',
+        'How long before the end condition LeaseExpiring and an event warn, a duration from 0s to 720h. Default 1h. Can be changed.',
+        '0s',
+        '720h',
       ),
       '1h',
     ),

@@ -9,7 +9,7 @@ import {
   type Seen,
   type Written,
 } from './schema/build.ts';
-import { atMostOne, exactlyOne, immutable } from './schema/rules.ts';
+import { atMostOne, exactlyOne, immutable, ownWords } from './schema/rules.ts';
 import { managedFields, managedRules } from './fields/common.ts';
 import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
@@ -42,7 +42,7 @@ export const InstanceSpecSchema = object(
     name: optional(
       text(
         'Name on the service, 1 to 30 characters. Absent: metadata.name, which then has at most 30. Immutable, absence included.',
-        { maxLength: INSTANCE_NAME_LIMIT },
+        { maxLength: INSTANCE_NAME_LIMIT, ...ownWords() },
       ),
     ),
     boxRef: optional(reference('Box', 'What is deployed; exactly one of boxRef and boxId. Immutable.')),
@@ -67,7 +67,7 @@ export const InstanceSpecSchema = object(
     tags: defaulted(
       list(
         'Tags of the instance; tags that others put there are left alone. Default []. Can be changed.',
-        text('One tag, at most 30 characters.', { maxLength: 30 }),
+        text('One tag, at most 30 characters.', { maxLength: 30, ...ownWords() }),
         { maxItems: 32 },
       ),
       [],
@@ -103,6 +103,7 @@ export const InstanceSpecSchema = object(
         'IPv4 address of an existing machine to deploy to. Absent: the provider makes machines. Immutable.',
         {
           maxLength: 15,
+          hint: 'an IPv4 address goes here, such as 10.0.0.7: write one',
           pattern:
             '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
         },
@@ -122,13 +123,17 @@ export const InstanceSpecSchema = object(
     ),
     operationTimeout: defaulted(
       duration(
-        'How long an operation may run before it is reported as stuck, a duration. Default 30m. Can be changed.',
+        'How long an operation may run before it is reported as stuck, a duration from 1s to 168h. Default 30m. Can be changed.',
+        '1s',
+        '168h',
       ),
       '30m',
     ),
     forceTerminateAfter: optional(
       duration(
-        'How long a deletion waits for a running operation before it forces its way, a duration. Absent: never forced. Can be changed, also while deletion waits.',
+        'How long a deletion waits for a running operation before it forces its way, a duration from 0s to 168h. Absent: never forced. Can be changed, also while deletion waits.',
+        '0s',
+        '168h',
       ),
     ),
   },

@@ -9,6 +9,7 @@ import {
   type Seen,
   type Written,
 } from './schema/build.ts';
+import { ownWords } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
@@ -31,7 +32,7 @@ export const PolicyBoxSpecSchema = object(
     name: optional(
       text(
         'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',
-        { maxLength: 253 },
+        { maxLength: 253, ...ownWords() },
       ),
     ),
     providerId: text(
@@ -74,7 +75,11 @@ export const PolicyBoxSpecSchema = object(
           ),
           after: text(
             'Time from the deploy to the end, in whole hours, such as 72h. Can be changed as lifespan can.',
-            { maxLength: 8, pattern: '^[1-9][0-9]*h$' },
+            {
+              maxLength: 8,
+              pattern: '^[1-9][0-9]*h$',
+              hint: 'a lifespan is a number of whole hours, such as 72h: write one',
+            },
           ),
         },
       ),

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await cluster.applyFile(join(root, 'crds'));
   const names = KINDS.map(({ plural, group }) => `crd/${plural}.${group}`);
   const wait = await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
-  expect(wait.stderr).toBe('');
+  if (wait.code !== 0) throw new Error(wait.stderr);
 });
 
 describe('the CRDs', () => {

@@ -22,7 +22,9 @@ export function leaseFields() {
     ),
     after: optional(
       duration(
-        'How long the lease lasts from the deploy, from the edit or from the last renewal, a duration such as 8h, rounded up to a whole minute. Absent: by expireAt. Can be changed.',
+        'How long the lease lasts from the deploy, from the edit or from the last renewal, a duration from 1m to 87600h such as 8h, rounded up to a whole minute. Absent: by expireAt. Can be changed.',
+        '1m',
+        '87600h',
       ),
     ),
   };

@@ -11,7 +11,7 @@ import {
   type TUnsafe,
 } from 'typebox';
 import { DURATION_PATTERN } from '../../base/duration.ts';
-import { matches, type Rule } from './rules.ts';
+import { between, matches, type Rule } from './rules.ts';
 
 /**
  * The few words in which our kinds are written. Each makes a TypeBox schema with a description and bounds,
@@ -75,10 +75,14 @@ export function flag(description: string): TBoolean {
   return Type.Boolean({ description });
 }
 
-/** A Go duration such as `90s` or `8h`. */
-export function duration(description: string, rules: Rule[] = []): TString {
-  const hint = 'a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one';
-  return text(description, { maxLength: 24, pattern: DURATION_PATTERN, hint, rules });
+/** A Go duration such as `90s` or `8h`, within bounds. */
+export function duration(description: string, shortest: string, longest: string): TString {
+  return text(description, {
+    maxLength: 24,
+    pattern: DURATION_PATTERN,
+    hint: 'a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+    rules: [between(shortest, longest)],
+  });
 }
 
 /** An RFC 3339 time such as `2026-12-24T18:00:00Z`. */

@@ -1,3 +1,5 @@
+import { DURATION_PATTERN, parseDuration } from '../../base/duration.ts';
+
 /**
  * Rules that no JSON Schema keyword expresses. Each is written twice on purpose: as CEL for the API server
  * and as a function for objects that an older schema let through. A unit test runs both over the same
@@ -46,5 +48,41 @@ export const MATCHES = 'self.matches(';
 
 /** Repeats a pattern as a rule, since a pattern alone cannot say what to write. */
 export function matches(pattern: string, message: string): Rule {
-  return { rule: `${MATCHES}'${pattern.replaceAll('\\', '\\\\')}')`, message };
+  return { rule: `${MATCHES}'${escaped(pattern)}')`, message };
+}
+
+/** A duration within bounds. What is no duration at all passes: that is the pattern's to say. */
+export function between(shortest: string, longest: string): Rule {
+  const [min, max] = [parseDuration(shortest), parseDuration(longest)];
+  return {
+    rule: `!self.matches('${escaped(DURATION_PATTERN)}') || (duration(self) >= duration('${shortest}') && duration(self) <= duration('${longest}'))`,
+    message: `a duration from ${shortest} to ${longest} goes here: choose one`,
+    holds: (text: string) => parseDuration(text) >= min && parseDuration(text) <= max,
+  };
+}
+
+/** Text without white space around it, which the service might trim. */
+const TRIMMED = '^[^\\s]([^\\n]*[^\\s])?$';
+
+/** Names and tags that the operator itself gives: see the marker of a resource. */
+const MARKER = '^bw-[a-z2-7]{8}-[a-z2-7]{16}$';
+
+/** A name or tag that a person gives: trimmed, and not one of the operator's own. */
+export function ownWords(): { pattern: string; hint: string; rules: Rule[] } {
+  return {
+    pattern: TRIMMED,
+    hint: 'text without white space at its ends goes here: take it away',
+    rules: [
+      {
+        rule: `!self.matches('${MARKER}')`,
+        message: 'this is how the operator marks its own records: choose something else',
+        holds: (text: string) => !new RegExp(MARKER).test(text),
+      },
+    ],
+  };
+}
+
+/** A pattern inside a CEL string. */
+function escaped(pattern: string): string {
+  return pattern.replaceAll('\\', '\\\\');
 }
