@@ -36,7 +36,7 @@ export interface SharedReads {
 export type ListReader = (
   family: keyof SharedLists,
   workspaceId: string,
-  options: { priority: Priority; signal: AbortSignal; onStart(startedAt: number): void },
+  options: { priority: Priority; signal: AbortSignal; onStart: (startedAt: number) => void },
 ) => Promise<AnyList>;
 
 type AnyList = Read<readonly SharedLists[keyof SharedLists][]>;

@@ -149,6 +149,11 @@ export class Caller {
       const detail = 'the service asked to wait; not sent';
       return this.#unsent(spec, fail(spec, 'Throttled', { retryAfterMs: turn.retryAfterMs, detail }));
     }
+    if (options.signal?.aborted) {
+      // Aborted between the turn and the next line: nothing may go out any more.
+      turn.permit.refund();
+      throw options.signal.reason;
+    }
     const entry = breaker.enter();
     if (entry.kind === 'open') {
       turn.permit.refund();

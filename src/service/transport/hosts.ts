@@ -1,9 +1,9 @@
 /**
  * Whether `host` (a URL's hostname) matches one of the patterns: an exact name or address, `*.example.com` for
- * any name below it (not itself), or `*`. Case and a trailing dot do not count. No pattern matches nothing.
+ * any name below it (not itself), or `*`. Case and a trailing dot of the host do not count. No pattern matches nothing.
  */
 export function hostAllowed(host: string, patterns: readonly string[]): boolean {
-  const name = plain(host);
+  const name = plain(host).replace(/\.$/, '');
   return patterns.some((given) => {
     const pattern = plain(given);
     if (pattern === '*') return true;
@@ -17,6 +17,5 @@ function plain(host: string): string {
   return host
     .trim()
     .toLowerCase()
-    .replace(/\.$/, '')
     .replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { createServiceClient } from '../client.ts';
+import type { ServiceClient } from '../client.ts';
+import { json, raw, ScriptedPort } from '../scripted-port.ts';
+import type { Line } from '../scripted-port.ts';
+
+const record = { url: '/services/blobs/download/5f/a%20b.sh', length: 3, content_type: null };
+
+function setup(line: Line): { client: ServiceClient; port: ScriptedPort } {
+  const port = new ScriptedPort(() => line);
+  const clock = new VirtualClock();
+  return {
+    port,
+    client: createServiceClient({ port, credentials: { kind: 'token', token: 't' }, clock, random: () => 0 }),
+  };
+}
+
+it('uploads bytes as they are under the encoded name', async () => {
+  const { client, port } = setup(json(200, record));
+  const bytes = Buffer.from([0, 255, 10]);
+  const write = await client.blobs.uploadRaw({ name: 'a b.sh', bytes, contentType: 'text/x-sh' });
+  expect(write).toMatchObject({ kind: 'ok', record });
+  expect(port.requests[0]).toMatchObject({ path: '/services/blobs/upload/a%20b.sh', body: bytes });
+  expect(port.requests[0]?.headers['content-type']).toBe('text/x-sh');
+});
+
+it('uploads one multipart part that a form parser reads back', async () => {
+  const { client, port } = setup(json(200, record));
+  const bytes = Buffer.from('\r\n--x\r\n\u0000 bytes');
+  await client.blobs.uploadMultipart({ name: 'a"b\r\nX: y.sh', bytes, contentType: 'bad\r\nheader: 1' });
+  const request = port.requests[0];
+  const form = await new Response(request?.body as Uint8Array<ArrayBuffer>, {
+    headers: { 'content-type': request?.headers['content-type'] ?? '' },
+  }).formData();
+  const file = form.get('blob') as File;
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
+  expect([...form.keys()]).toEqual(['blob']);
+  expect(file.name).toBe('a"b\r\nX: y.sh');
+  expect(file.type).toBe('application/octet-stream');
+});
+
+it('downloads what a blob record names, encoded once', async () => {
+  const { client, port } = setup(raw(200, 'abc'));
+  const read = await client.blobs.download(record.url);
+  expect(read.kind === 'found' && Buffer.from(read.record).toString()).toBe('abc');
+  expect(port.requests[0]?.path).toBe('/services/blobs/download/5f/a%20b.sh');
+});
+
+it.each([
+  'https://evil.example.com/services/blobs/download/5f/x',
+  '/services/blobs/download/../../boxes',
+  '/services/blobs/download/5f/%2e%2e',
+  '/services/blobs/download/5f/a%2Fb',
+  '/services/blobs/download/5f/x?y',
+  '/services/boxes',
+])('does not follow %s', async (url) => {
+  const { client, port } = setup(raw(200, 'abc'));
+  expect(await client.blobs.download(url)).toMatchObject({ kind: 'unknown', error: { code: 'BadId' } });
+  expect(port.requests).toHaveLength(0);
+});
+
+it('takes a blob record without url for no answer', async () => {
+  const { client } = setup(json(200, { length: 3 }));
+  const write = await client.blobs.uploadRaw({ name: 'x', bytes: Buffer.from('abc') });
+  expect(write).toMatchObject({ kind: 'unknown', error: { code: 'BadAnswer' } });
+});

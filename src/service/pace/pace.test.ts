@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { settle, VirtualClock } from '../../base/virtual-clock.ts';
+import { rejectionOf } from '../scripted-port.ts';
+import type { Priority } from '../results.ts';
+import { Pace } from './pace.ts';
+import type { Permit } from './pace.ts';
+
+function setup(options: { requestsPerSecond?: number; burst?: number; inFlight?: number } = {}) {
+  const clock = new VirtualClock();
+  const pace = new Pace({
+    requestsPerSecond: 10,
+    burst: 2,
+    inFlight: 100,
+    clock,
+    random: () => 0.5,
+    ...options,
+  });
+  const granted: string[] = [];
+  const permits: Permit[] = [];
+  const ask = async (name: string, priority: Priority = 'normal', signal?: AbortSignal): Promise<void> => {
+    const turn = await pace.acquire(priority, signal);
+    granted.push(turn.kind === 'granted' ? name : `${name} ${turn.kind}`);
+    if (turn.kind === 'granted') permits.push(turn.permit);
+  };
+  return { clock, pace, granted, permits, ask };
+}
+
+describe('the budget', () => {
+  it('lets a burst through and then keeps its rate', async () => {
+    const { clock, granted, ask } = setup();
+    for (let i = 0; i < 5; i++) void ask(String(i));
+    await settle();
+    expect(granted).toEqual(['0', '1']);
+    await clock.advance(99);
+    expect(granted).toHaveLength(2);
+    await clock.advance(1);
+    expect(granted).toHaveLength(3);
+    await clock.advance(200);
+    expect(granted).toHaveLength(5);
+  });
+
+  it('saves no more than the burst', async () => {
+    const { clock, granted, ask } = setup();
+    await clock.advance(60_000);
+    for (let i = 0; i < 5; i++) void ask(String(i));
+    await settle();
+    expect(granted).toHaveLength(2);
+  });
+
+  it('keeps the cap of calls in flight', async () => {
+    const { granted, permits, ask } = setup({ burst: 100, inFlight: 2 });
+    for (let i = 0; i < 4; i++) void ask(String(i));
+    await settle();
+    expect(granted).toEqual(['0', '1']);
+    permits[0]?.release();
+    permits[0]?.release();
+    await settle();
+    expect(granted).toEqual(['0', '1', '2']);
+  });
+
+  it('gives the token of an unsent call back', async () => {
+    const { granted, permits, ask } = setup({ burst: 1 });
+    void ask('a');
+    void ask('b');
+    await settle();
+    permits[0]?.refund();
+    await settle();
+    expect(granted).toEqual(['a', 'b']);
+  });
+
+  it("puts a user's change before ordinary work and that before a periodic look", async () => {
+    const { clock, granted, ask } = setup({ burst: 1 });
+    void ask('first');
+    void ask('periodic', 'periodic');
+    void ask('normal', 'normal');
+    void ask('user', 'user');
+    await clock.advance(300);
+    expect(granted).toEqual(['first', 'user', 'normal', 'periodic']);
+  });
+
+  it('lets nothing starve for ever', async () => {
+    const { clock, granted, permits, ask } = setup({ requestsPerSecond: 1, burst: 1 });
+    void ask('first');
+    void ask('look', 'periodic');
+    for (let i = 0; i < 400; i++) {
+      void ask('user', 'user');
+      await clock.advance(1_000);
+      for (const permit of permits) permit.release();
+    }
+    expect(granted).toContain('look');
+  });
+
+  it('forgets a waiter that was aborted', async () => {
+    const { clock, granted, ask } = setup({ burst: 1 });
+    void ask('a');
+    const abort = new AbortController();
+    const left = rejectionOf(ask('b', 'normal', abort.signal));
+    void ask('c');
+    abort.abort(new Error('stop'));
+    expect(await left).toMatchObject({ message: 'stop' });
+    await clock.advance(100);
+    expect(granted).toEqual(['a', 'c']);
+  });
+});
+
+describe('a pause that the service asks for', () => {
+  it('is waited for when short', async () => {
+    const { clock, pace, granted, ask } = setup();
+    pace.throttled(2_000);
+    void ask('a');
+    await clock.advance(1_999);
+    expect(granted).toEqual([]);
+    await clock.advance(1);
+    expect(granted).toEqual(['a']);
+  });
+
+  it('sends callers away when long, those that wait already too', async () => {
+    const { pace, granted, ask } = setup({ inFlight: 0 });
+    void ask('a');
+    pace.throttled(30_000);
+    await settle();
+    expect(granted).toEqual(['a paused']);
+    expect(await pace.acquire('user')).toEqual({ kind: 'paused', retryAfterMs: 30_000 });
+  });
+
+  it('grows when the service names no time, and shrinks again after a good answer', async () => {
+    const { clock, pace } = setup();
+    const lengths: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      lengths.push(pace.throttled(undefined));
+      // The 429s of calls that were under way at the time do not count again.
+      expect(pace.throttled(undefined)).toBe(lengths.at(-1));
+      await clock.advance(lengths.at(-1) ?? 0);
+    }
+    expect(lengths).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    pace.accepted();
+    expect(pace.throttled(undefined)).toBe(1_000);
+  });
+
+  it('is never longer than ten minutes, and never shortened', () => {
+    const { pace } = setup();
+    expect(pace.throttled(86_400_000)).toBe(600_000);
+    expect(pace.throttled(1_000)).toBe(600_000);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { settle, VirtualClock } from '../base/virtual-clock.ts';
+import type { InstanceRecord } from './models/instance.ts';
+import type { Priority, Read } from './results.ts';
+import { rejectionOf } from './scripted-port.ts';
+import { createSharedReads } from './shared-reads.ts';
+import type { SharedReads } from './shared-reads.ts';
+
+interface Asked {
+  family: string;
+  workspaceId: string;
+  priority: Priority;
+  signal: AbortSignal;
+  /** Lets the request go out. */
+  start(at: number): void;
+  answer(list: Read<readonly InstanceRecord[]>): void;
+}
+
+function setup(): { shared: SharedReads; asked: Asked[]; clock: VirtualClock } {
+  const asked: Asked[] = [];
+  const clock = new VirtualClock();
+  const shared = createSharedReads(
+    (family, workspaceId, { priority, signal, onStart }) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+        asked.push({ family, workspaceId, priority, signal, start: onStart, answer: resolve });
+      }),
+    () => clock.monotonic(),
+  );
+  return { shared, asked, clock };
+}
+
+function found(startedAt: number): Read<readonly InstanceRecord[]> {
+  return { kind: 'found', record: [{ id: `i-${startedAt}` }], startedAt };
+}
+
+describe('shared lists', () => {
+  it('merges callers that come together', async () => {
+    const { shared, asked } = setup();
+    const both = Promise.all([shared.list('instances', 'w'), shared.list('instances', 'w')]);
+    await settle();
+    expect(asked).toHaveLength(1);
+    asked[0]?.start(5);
+    asked[0]?.answer(found(5));
+    const [a, b] = await both;
+    expect(a).toBe(b);
+    expect(a).toMatchObject({ record: [{ id: 'i-5' }] });
+  });
+
+  it('keeps families and workspaces apart', async () => {
+    const { shared, asked } = setup();
+    void shared.list('instances', 'w');
+    void shared.list('instances', 'v');
+    void shared.list('boxes', 'w');
+    await settle();
+    expect(asked).toHaveLength(3);
+  });
+
+  it("never joins a read that started before the caller's own write was answered", async () => {
+    const { shared, asked } = setup();
+    const early = shared.list('instances', 'w');
+    asked[0]?.start(5);
+    const late = shared.list('instances', 'w', { notBefore: 6 });
+    const content = shared.list('instances', 'w', { notBefore: 5 });
+    await settle();
+    expect(asked).toHaveLength(2);
+    asked[0]?.answer(found(5));
+    asked[1]?.answer(found(7));
+    expect(await early).toMatchObject({ startedAt: 5 });
+    expect(await content).toMatchObject({ startedAt: 5 });
+    expect(await late).toMatchObject({ startedAt: 7 });
+  });
+
+  it('joins a read that still waits for its turn', async () => {
+    const { shared, asked } = setup();
+    void shared.list('instances', 'w');
+    void shared.list('instances', 'w', { notBefore: 1_000 });
+    await settle();
+    expect(asked).toHaveLength(1);
+  });
+
+  it("does not put a user's change behind a periodic look that waits", async () => {
+    const { shared, asked } = setup();
+    void shared.list('instances', 'w', { priority: 'periodic' });
+    void shared.list('instances', 'w', { priority: 'user' });
+    void shared.list('instances', 'w', { priority: 'normal' });
+    await settle();
+    expect(asked.map(({ priority }) => priority)).toEqual(['periodic', 'user']);
+  });
+
+  it('uses a finished read again while it is young enough and started late enough', async () => {
+    const { shared, asked, clock } = setup();
+    await clock.advance(5);
+    const first = shared.list('instances', 'w');
+    asked[0]?.start(5);
+    asked[0]?.answer(found(5));
+    await first;
+    await clock.advance(29_999);
+    expect(await shared.list('instances', 'w', { maxAgeMs: 30_000 })).toMatchObject({ startedAt: 5 });
+    void shared.list('instances', 'w', { maxAgeMs: 30_000, notBefore: 6 });
+    expect(asked).toHaveLength(2);
+    asked[1]?.start(8);
+    asked[1]?.answer({ kind: 'missing', startedAt: 8 });
+    await settle();
+    await clock.advance(1);
+    void shared.list('instances', 'w', { maxAgeMs: 30_000 });
+    await settle();
+    expect(asked).toHaveLength(3);
+  });
+
+  it('does not let an older answer that comes late replace a newer one', async () => {
+    const { shared, asked } = setup();
+    void shared.list('instances', 'w');
+    asked[0]?.start(5);
+    void shared.list('instances', 'w', { notBefore: 6 });
+    asked[1]?.start(7);
+    asked[1]?.answer(found(7));
+    await settle();
+    asked[0]?.answer(found(5));
+    await settle();
+    expect(await shared.list('instances', 'w', { maxAgeMs: 1_000 })).toMatchObject({ startedAt: 7 });
+  });
+
+  it('lets one caller leave without the others, and ends the read with the last', async () => {
+    const { shared, asked } = setup();
+    const [one, two] = [new AbortController(), new AbortController()];
+    const left = rejectionOf(shared.list('instances', 'w', { signal: one.signal }));
+    const last = rejectionOf(shared.list('instances', 'w', { signal: two.signal }));
+    await settle();
+    one.abort(new Error('one'));
+    expect(await left).toMatchObject({ message: 'one' });
+    expect(asked[0]?.signal.aborted).toBe(false);
+    two.abort(new Error('two'));
+    expect(await last).toMatchObject({ message: 'two' });
+    expect(asked[0]?.signal.aborted).toBe(true);
+    void shared.list('instances', 'w');
+    await settle();
+    expect(asked).toHaveLength(2);
+  });
+});
