@@ -1,0 +1,71 @@
+import type { BoxDoc, InstanceDoc, Member, OrganizationDoc, ProviderDoc, WorkspaceDoc } from './model.ts';
+import { badRequest } from './http.ts';
+import type { Caller, Service } from './service.ts';
+
+interface Owned {
+  owner: string;
+  members: readonly Member[];
+}
+
+/** The caller of an account, with the workspaces it may act for. */
+export function callerOf(service: Service, accountId: string): Caller | undefined {
+  const account = service.store.accounts.get(accountId);
+  if (account === undefined) return undefined;
+  const { workspaces } = service.store;
+  const teams = [...workspaces.by('owner', account.workspace), ...workspaces.by('member', account.workspace)];
+  return {
+    account: account.id,
+    email: account.email,
+    personal: account.workspace,
+    organization: account.organization,
+    workspaces: new Set([account.workspace, ...teams.map((team) => team.id)]),
+  };
+}
+
+function sharedWith(caller: Caller, record: Owned, roles: readonly string[]): boolean {
+  return (
+    caller.workspaces.has(record.owner) ||
+    record.members.some((member) => roles.includes(member.role) && caller.workspaces.has(member.workspace))
+  );
+}
+
+/** Owner, member of whatever role, or visible by interface document section 2.1. */
+export function canSeeBox(caller: Caller, box: BoxDoc): boolean {
+  return (
+    sharedWith(caller, box, ['collaborator', 'read']) ||
+    box.visibility === 'public' ||
+    (box.visibility === 'organization' && box.organization === caller.organization)
+  );
+}
+
+export function canSee(caller: Caller, record: InstanceDoc | ProviderDoc): boolean {
+  return sharedWith(caller, record, ['collaborator', 'read']);
+}
+
+/** Owner or collaborator; the role `read` does not suffice. */
+export function canChange(caller: Caller, record: Owned): boolean {
+  return sharedWith(caller, record, ['collaborator']);
+}
+
+export function canSeeProvider(_service: Service, caller: Caller, provider: ProviderDoc): boolean {
+  return provider.shared || canSee(caller, provider);
+}
+
+/** Whether the caller is the user, owner or a member of the workspace. */
+export function belongsTo(caller: Caller, workspace: WorkspaceDoc): boolean {
+  return caller.workspaces.has(workspace.id);
+}
+
+export function administers(caller: Caller, organization: OrganizationDoc): boolean {
+  const { administrators } = organization.fields;
+  return Array.isArray(administrators) && administrators.includes(caller.personal);
+}
+
+/** The workspace that a new record is to belong to: the one named, or the caller's personal one. */
+export function ownerFor(caller: Caller, owner: unknown): string {
+  if (owner === undefined || owner === null || owner === '') return caller.personal;
+  if (typeof owner === 'string' && caller.workspaces.has(owner)) return owner;
+  throw badRequest(
+    `owner: "${String(owner)}" is not a workspace of yours; name your personal workspace "${caller.personal}" or a team that you belong to`,
+  );
+}

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import { callerOf } from '../access.ts';
+import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
+import { tokenHash, tokenOf } from '../security/tokens.ts';
+import type { Caller, Service } from '../service.ts';
+import type { Calls } from './calls.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { Hidden } from './hidden.ts';
+import type { Lag } from './lag.ts';
+import type { Call, Outcome, Route } from './route.ts';
+import type { Match, Router } from './router.ts';
+import { spoil } from './spoil.ts';
+import type { Validation } from './validate.ts';
+
+/** Largest JSON body that is taken, bytes. */
+export const MAX_JSON_BYTES = 4_000_000;
+/** Largest body of an upload: the file and its multipart frame. */
+export const MAX_UPLOAD_BYTES = 10_100_000;
+
+export interface EdgeParts {
+  service: Service;
+  router: Router;
+  validation: Validation;
+  faults: Faults;
+  lag: Lag;
+  hidden: Hidden;
+  calls: Calls;
+  /** Ends every wait when the sandbox stops. */
+  stopped: AbortSignal;
+  /** Told about errors that answer 500. */
+  onError: (error: unknown) => void;
+}
+
+/** Everything between the wire and the handlers: faults, tokens, validation, transactions, the record of calls. */
+export class Edge {
+  readonly #parts: EdgeParts;
+
+  constructor(parts: EdgeParts) {
+    this.#parts = parts;
+  }
+
+  /** One request, one answer. @throws {@link ConnectionLost} when a fault breaks the connection */
+  async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+    const { service, router, calls, faults } = this.#parts;
+    service.engine.settle();
+    const [pathname = '/', search = ''] = splitOnce(request.path, '?');
+    const match = router.match(request.method, pathname);
+    const caller = this.#caller(request);
+    const route = match.kind === 'route' ? match.route.path : match.kind === 'method' ? match.template : '';
+    const target = { method: request.method, route, path: request.path, caller: caller?.personal ?? '' };
+    const struck = faults.take(target);
+    const record = calls.add({
+      ...target,
+      at: service.time.clock.now(),
+      status: 0,
+      bodyHash: request.body.length === 0 ? '' : createHash('sha256').update(request.body).digest('hex'),
+      bodyBytes: request.body.length,
+      headerNames: Object.keys(request.headers).toSorted(),
+      faults: struck.map((fault) => fault.id),
+    });
+    try {
+      const answer = await this.#withFaults(request, struck, () =>
+        this.#answer(request, match, pathname, search),
+      );
+      record.status = answer.status;
+      return answer;
+    } catch (error) {
+      if (error instanceof ConnectionLost) record.lost = error.effect;
+      throw error;
+    }
+  }
+
+  async #withFaults(
+    request: SandboxRequest,
+    struck: readonly Fault[],
+    answer: () => SandboxAnswer,
+  ): Promise<SandboxAnswer> {
+    const { service } = this.#parts;
+    const wait = struck.reduce((sum, fault) => sum + this.#pick(fault.latency ?? 0), 0);
+    await this.#sleep(this.#pick(service.settings.latency) + wait, request.signal);
+    if (struck.some((fault) => fault.hang === 'before')) await this.#hang(request.signal);
+    if (struck.some((fault) => fault.lose === 'before')) throw new ConnectionLost('before');
+    const refused = struck.find((fault) => fault.status !== undefined || fault.redirect !== undefined);
+    if (refused !== undefined) return faultAnswer(refused);
+    let given = answer();
+    if (struck.some((fault) => fault.hang === 'after')) await this.#hang(request.signal);
+    if (struck.some((fault) => fault.lose === 'after')) throw new ConnectionLost('after');
+    for (const fault of struck) if (fault.body !== undefined) given = spoil(given, fault.body);
+    return given;
+  }
+
+  #pick(latency: number | readonly [number, number]): number {
+    if (typeof latency === 'number') return latency;
+    const [low, high] = latency;
+    return low + this.#parts.service.random() * (high - low);
+  }
+
+  async #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (ms <= 0) return;
+    await this.#parts.service.time.clock.sleep(ms, this.#signal(signal));
+    this.#parts.service.engine.settle();
+  }
+
+  async #hang(signal: AbortSignal | undefined): Promise<void> {
+    const ended = this.#signal(signal);
+    await new Promise<void>((_, reject) => {
+      const end = (): void => reject(ended.reason as Error);
+      if (ended.aborted) end();
+      else ended.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  #signal(signal: AbortSignal | undefined): AbortSignal {
+    const { stopped } = this.#parts;
+    return signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
+  }
+
+  #caller(request: SandboxRequest): Caller | undefined {
+    const token = tokenOf(request.headers);
+    if (token === undefined) return undefined;
+    const { service } = this.#parts;
+    const known = service.store.tokens.get(tokenHash(token));
+    return known === undefined ? undefined : callerOf(service, known.account);
+  }
+
+  #answer(request: SandboxRequest, match: Match, pathname: string, search: string): SandboxAnswer {
+    try {
+      return this.#serve(request, match, pathname, search);
+    } catch (error) {
+      if (error instanceof Refusal) return failure(error.status, error.message, error.headers);
+      this.#parts.onError(error);
+      return failure(500, 'the sandbox failed; its log says why');
+    }
+  }
+
+  #serve(request: SandboxRequest, match: Match, pathname: string, search: string): SandboxAnswer {
+    if (match.kind === 'none') throw new Refusal(404, `there is nothing at ${pathname}`);
+    if (match.kind === 'malformed') throw new Refusal(400, 'the path is not valid percent-encoding');
+    if (match.kind === 'method') {
+      const allow = { allow: match.allow.join(', ') };
+      if (request.method === 'OPTIONS') return { status: 204, headers: allow, body: new Uint8Array() };
+      throw new Refusal(405, `${request.method} is not possible here; use ${allow.allow}`, allow);
+    }
+    const { route, params } = match;
+    this.#checkRelease(request);
+    const caller = this.#caller(request);
+    if (caller === undefined && route.open !== true) {
+      throw new Refusal(401, 'the token is missing or not valid; get one from POST /services/security/token');
+    }
+    const body = this.#body(request, route);
+    const { service, validation, lag, hidden } = this.#parts;
+    hidden.check(request.method, params);
+    const call: Call = {
+      service,
+      caller: caller ?? NOBODY,
+      params,
+      query: new URLSearchParams(search),
+      body,
+      raw: request.body,
+      headers: request.headers,
+      listing: isList(route) ? lag.listing(`${caller?.personal ?? ''} ${request.path}`) : service.store,
+      validation,
+    };
+    const outcome = service.store.database.run(() => route.handler(call));
+    const answer = render(outcome, route.success);
+    hidden.created(request.method, route.path, outcome);
+    return request.method === 'HEAD' ? { ...answer, body: new Uint8Array() } : answer;
+  }
+
+  #checkRelease(request: SandboxRequest): void {
+    const { releases } = this.#parts.service.rules;
+    const release = request.headers['service-release'] ?? '';
+    if (releases !== undefined && !releases.includes(release)) {
+      throw new Refusal(400, `Service-Release: "${release}" is not served, use ${releases.join(', ')}`);
+    }
+  }
+
+  #body(request: SandboxRequest, route: Route): unknown {
+    if (route.body === undefined) return undefined;
+    const limit = route.body === 'bytes' ? MAX_UPLOAD_BYTES : MAX_JSON_BYTES;
+    if (request.body.length > limit) throw new Refusal(413, `the body is longer than ${limit} bytes`);
+    if (route.body === 'bytes') return undefined;
+    const body = parseJson(request.body);
+    this.#parts.validation.check(route.body, body);
+    return body;
+  }
+}
+
+const NOBODY: Caller = { account: '', email: '', personal: '', organization: '', workspaces: new Set() };
+
+/** A GET whose path does not end in a parameter lists records. */
+const isList = (route: Route): boolean => route.method === 'GET' && !route.path.endsWith('}');
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Refusal(400, `the body is not UTF-8 (${String((cause as Error).message)})`);
+  }
+  if (text.trim() === '') throw new Refusal(400, 'a JSON body is needed');
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (cause) {
+    throw new Refusal(400, `the body is not JSON: ${(cause as Error).message}`);
+  }
+  throw new Refusal(400, 'the body has to be a JSON object');
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8');
+
+function render(outcome: Outcome, success: number): SandboxAnswer {
+  switch (outcome.kind) {
+    case 'json':
+      return {
+        status: outcome.status ?? success,
+        headers: { ...JSON_TYPE },
+        body: encode(JSON.stringify(outcome.value)),
+      };
+    case 'text':
+      return {
+        status: outcome.status ?? success,
+        headers: { 'content-type': outcome.type ?? 'application/json' },
+        body: encode(outcome.text),
+      };
+    case 'list':
+      return { status: success, headers: { ...JSON_TYPE }, body: encode(`[${outcome.items.join(',')}]`) };
+    case 'bytes':
+      return {
+        status: success,
+        headers: { 'content-type': outcome.type, ...outcome.headers },
+        body: outcome.bytes,
+      };
+    case 'none':
+      return { status: outcome.status ?? success, headers: {}, body: new Uint8Array() };
+  }
+}
+
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+};
+
+/** Every 4xx and 5xx has a JSON object with a text `message` (service-behaviour.md 6). */
+function failure(status: number, message: string, headers: Record<string, string> = {}): SandboxAnswer {
+  const body = { message, error: NAMES[status] ?? 'Error', code: status };
+  return { status, headers: { ...JSON_TYPE, ...headers }, body: encode(JSON.stringify(body)) };
+}
+
+function faultAnswer(fault: Fault): SandboxAnswer {
+  if (fault.redirect !== undefined) {
+    return { status: fault.status ?? 302, headers: { location: fault.redirect }, body: new Uint8Array() };
+  }
+  const status = fault.status ?? 500;
+  const retry: Record<string, string> =
+    fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
+  const answer = failure(status, fault.message ?? 'a fault that was asked for', retry);
+  return fault.body === undefined ? answer : spoil(answer, fault.body);
+}

@@ -1,0 +1,76 @@
+import type { TSchema } from 'typebox';
+import type { Caller, Service } from '../service.ts';
+import type { BoxDoc, InstanceDoc, ProviderDoc, WorkspaceDoc } from '../model.ts';
+import type { Validation } from './validate.ts';
+import type { TableView } from '../store/table.ts';
+
+/** The tables as list endpoints see them: live, or trailing behind when a fault says so. */
+export interface Listing {
+  readonly boxes: TableView<BoxDoc>;
+  readonly instances: TableView<InstanceDoc>;
+  readonly providers: TableView<ProviderDoc>;
+  readonly workspaces: TableView<WorkspaceDoc>;
+}
+
+/** One call after the edge has let it in. */
+export interface Call {
+  service: Service;
+  caller: Caller;
+  /** Path parameters by name, decoded. */
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** The validated JSON body, undefined where the route has none. */
+  body: unknown;
+  raw: Uint8Array;
+  headers: Readonly<Record<string, string>>;
+  listing: Listing;
+  validation: Validation;
+}
+
+/** What a handler gives back; the edge makes an answer of it. */
+export type Outcome =
+  | { kind: 'json'; value: unknown; status?: number }
+  /** JSON text made earlier. */
+  | { kind: 'text'; text: string; type?: string; status?: number }
+  | { kind: 'list'; items: readonly string[] }
+  | { kind: 'bytes'; bytes: Uint8Array; type: string; headers?: Record<string, string> }
+  | { kind: 'none'; status?: number };
+
+/** One row of the interface: a method and a path with what it takes and answers. */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `{name}` for a path parameter. */
+  path: string;
+  summary: string;
+  success: number;
+  /** Codes that the interface document names for this row; the common ones come on top. */
+  errors: readonly number[];
+  /** Needs no token. */
+  open?: true;
+  /** JSON body, or `bytes` where the body is not JSON. */
+  body?: TSchema | 'bytes';
+  /** Schema of the successful answer, where it is JSON. */
+  answer?: TSchema;
+  /** Names of the query parameters that mean something. */
+  query?: readonly string[];
+  handler: (call: Call) => Outcome;
+}
+
+/** A path parameter that the route is known to have. */
+export function param(call: Call, name: string): string {
+  const value = call.params[name];
+  if (value === undefined) throw new Error(`the route has no parameter ${name}`);
+  return value;
+}
+
+/** The ids of an `ids` query (trailing comma tolerated), undefined when there is none. */
+export function idsOf(call: Call): Set<string> | undefined {
+  const ids = call.query.get('ids');
+  if (ids === null) return undefined;
+  return new Set(
+    ids
+      .split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== ''),
+  );
+}

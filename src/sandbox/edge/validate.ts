@@ -1,0 +1,43 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { badRequest } from '../http.ts';
+
+/** Checks bodies against the schemas of the route table; a validator is compiled on first use and kept. */
+export class Validation {
+  readonly #ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false });
+  readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
+
+  /** @throws Refusal 400 that names the field and what is wrong with it */
+  check(schema: TSchema, body: unknown): void {
+    let validate = this.#compiled.get(schema);
+    if (validate === undefined) {
+      validate = this.#ajv.compile(schema);
+      this.#compiled.set(schema, validate);
+    }
+    if (!validate(body)) throw badRequest(describe(validate.errors?.[0]));
+  }
+
+  /** Whether `value` fits, and if not the reason. */
+  complaint(schema: TSchema, value: unknown): string | undefined {
+    try {
+      this.check(schema, value);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function describe(error: ErrorObject | undefined): string {
+  if (error === undefined) return 'invalid data';
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = String(error.params['missingProperty']);
+    return `${path === '' ? '' : `${path}.`}${missing}: is required`;
+  }
+  if (error.keyword === 'enum') {
+    const allowed = error.params['allowedValues'] as unknown[];
+    return `${path}: must be one of ${allowed.join(', ')}`;
+  }
+  return `${path === '' ? 'body' : path}: ${error.message ?? 'invalid'}`;
+}

@@ -1,0 +1,16 @@
+export { createSandbox } from './sandbox.ts';
+export type { Credentials, Sandbox, SandboxLog, SandboxOptions } from './sandbox.ts';
+export type { AccountSpec } from './accounts.ts';
+export { ConnectionLost } from './http.ts';
+export type { SandboxAnswer, SandboxRequest } from './http.ts';
+export type { Address, ListenOptions } from './server.ts';
+export { Admin, type RecordTable } from './admin/admin.ts';
+export type { Snapshot } from './admin/snapshot.ts';
+export type { CallFilter, CallRecord } from './edge/calls.ts';
+export type { Fault } from './edge/faults.ts';
+export type { ListLag } from './edge/lag.ts';
+export { READINGS, type ReadingChoice, type ReadingName } from './edge/readings.ts';
+export type { OperationFault } from './instances/operation-faults.ts';
+export { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+export { DataError } from './store/database.ts';
+export { TEST_PROVIDER_ID } from './providers/view.ts';

@@ -1,0 +1,214 @@
+import { canSeeBox, canSeeProvider, ownerFor } from '../access.ts';
+import { checkVariables } from '../boxes/content.ts';
+import { boxTree, type Node } from '../boxes/tree.ts';
+import type { Call, Outcome } from '../edge/route.ts';
+import { badRequest } from '../http.ts';
+import type { BoxDoc, InstanceDoc, Lease, Variable } from '../model.ts';
+import { armLease, lifespanLease, requestedLease, type LeaseRequest } from './lease.ts';
+import { startOperation } from './operations.ts';
+import { freeze, freezeStack } from './stack.ts';
+import { instanceText } from './view.ts';
+
+interface DeployBody {
+  schema: string;
+  owner?: string;
+  name?: string;
+  box: { id: string; variables?: Variable[] };
+  policy_box: { id: string; variables?: Variable[] };
+  automatic_updates?: string;
+  instance_tags?: string[];
+  lease?: LeaseRequest | null;
+  ipv4_address?: string;
+  [field: string]: unknown;
+}
+
+/** Gone since this release (interface document section 4.2). */
+const REMOVED = ['environment', 'profile', 'variables'] as const;
+
+/** POST /services/instances. */
+export function deploy(call: Call): Outcome {
+  const { service, caller } = call;
+  const body = call.body as DeployBody;
+  for (const name of REMOVED) {
+    if (body[name] !== undefined) {
+      throw badRequest(`${name}: was removed; use policy_box and box.variables`);
+    }
+  }
+  const schema = `${service.schemaBase}/deploy-instance-request`;
+  if (body.schema !== schema) throw badRequest(`schema: must be ${schema}`);
+  const owner = ownerFor(caller, body.owner);
+  const main = boxFor(call, 'box', body.box.id);
+  const policy = boxFor(call, 'policy_box', body.policy_box.id);
+  if (policy.kind !== 'policy' && policy.kind !== 'cloudformation') {
+    throw badRequest(`policy_box.id: ${policy.id} is a ${policy.kind} box, not a deployment policy box`);
+  }
+  if (main.version !== undefined && !service.rules.deployVersions) {
+    throw badRequest(`box.id: ${main.id} is a version; name its box ${main.version.box}`);
+  }
+  checkProvider(call, policy);
+  const tree = boxTree(service, main, body.box.variables ?? []);
+  const variables = overrides(tree, body.box.variables ?? []);
+  checkVariables(service, caller, variables);
+  checkRequired(tree, variables);
+  const now = service.time.now();
+  const lease = leaseFor(call, body.lease, policy, now);
+  const instance = newInstance(call, { body, owner, main, policy, variables, lease });
+  const started = startOperation(service, instance, {
+    operation: 'deploy',
+    username: caller.personal,
+    workspace: owner,
+    at: now,
+  });
+  armLease(service, started);
+  return { kind: 'text', text: instanceText(service, started) };
+}
+
+function boxFor(call: Call, field: string, id: string): BoxDoc {
+  const box = call.service.store.boxes.get(id);
+  if (box === undefined || !canSeeBox(call.caller, box)) {
+    throw badRequest(`${field}.id: there is no box ${id} that you can see`);
+  }
+  return box;
+}
+
+function checkProvider(call: Call, policy: BoxDoc): void {
+  const id = String(policy.fields['provider_id']);
+  const provider = call.service.store.providers.get(id);
+  if (provider === undefined || !canSeeProvider(call.service, call.caller, provider)) {
+    throw badRequest(`policy_box: its provider ${id} does not exist or is not shared with you`);
+  }
+  if (provider.state !== 'ready' && provider.state !== 'processing') {
+    throw badRequest(`policy_box: its provider "${provider.name}" is ${provider.state}, not ready`);
+  }
+}
+
+function leaseFor(
+  call: Call,
+  request: LeaseRequest | null | undefined,
+  policy: BoxDoc,
+  now: number,
+): Lease | undefined {
+  return request === undefined || request === null
+    ? lifespanLease(policy, now)
+    : requestedLease(call.service, request);
+}
+
+/** The box whose variable an override means. */
+function nodeAt(tree: Node, scope: string): Node | undefined {
+  if (tree.path === scope) return tree;
+  for (const child of tree.children) {
+    const found = nodeAt(child, scope);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Overrides with the type that the box's own variable has, where the request left it out. */
+export function overrides(tree: Node, variables: readonly Variable[]): Variable[] {
+  return variables.map((variable) => {
+    const scope = variable.scope ?? '';
+    const own = nodeAt(tree, scope)?.box.variables.find(
+      (other) => other.name === variable.name && (other.scope ?? '') === '',
+    );
+    const { scope: _, ...rest } = variable;
+    return {
+      ...(own === undefined ? {} : { required: own.required, visibility: own.visibility }),
+      ...rest,
+      type: (variable.type as string | undefined) ?? own?.type ?? 'Text',
+      ...(scope === '' ? {} : { scope }),
+    } as Variable;
+  });
+}
+
+const empty = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+function checkRequired(tree: Node, variables: readonly Variable[]): void {
+  const visit = (node: Node, above: readonly { node: Node; rest: string }[]): void => {
+    for (const variable of node.box.variables) {
+      if (variable.required !== true || (variable.scope ?? '') !== '' || !empty(variable.value)) continue;
+      const given =
+        variables.some(
+          (other) => other.name === variable.name && (other.scope ?? '') === node.path && !isBlank(other),
+        ) ||
+        above.some(({ node: parent, rest }) =>
+          parent.box.variables.some(
+            (other) => other.name === variable.name && other.scope === rest && !isBlank(other),
+          ),
+        );
+      if (!given) {
+        const where = node.path === '' ? variable.name : `${node.path}.${variable.name}`;
+        throw badRequest(`box.variables: "${where}" is required and has no value`);
+      }
+    }
+    for (const child of node.children) {
+      const name = child.path.split('.').at(-1) ?? '';
+      const chain = [
+        ...above.map((entry) => ({ ...entry, rest: `${entry.rest}.${name}` })),
+        { node, rest: name },
+      ];
+      visit(child, chain);
+    }
+  };
+  visit(tree, []);
+}
+
+/** A binding may be given by tags instead of a value (service-behaviour.md 2.5). */
+const isBlank = (variable: Variable): boolean =>
+  empty(variable.value) && !(Array.isArray(variable['tags']) && variable['tags'].length > 0);
+
+interface Parts {
+  body: DeployBody;
+  owner: string;
+  main: BoxDoc;
+  policy: BoxDoc;
+  variables: Variable[];
+  lease: Lease | undefined;
+}
+
+function newInstance(call: Call, parts: Parts): InstanceDoc {
+  const { service } = call;
+  const { body, owner, main, policy, variables, lease } = parts;
+  let id = service.ids.instance();
+  while (service.store.instances.get(id) !== undefined) id = service.ids.instance();
+  const stamp = service.time.stamp();
+  const profile = (policy.fields['profile'] ?? {}) as Record<string, unknown>;
+  const count = Number(profile['instances'] ?? 1);
+  return {
+    id,
+    name: body.name ?? main.name.slice(0, 30),
+    owner,
+    box: main.version?.box ?? main.id,
+    stack: freezeStack(service, main, variables),
+    policy: freeze(service, policy),
+    policyVariables: body.policy_box.variables ?? [],
+    automatic_updates: body.automatic_updates ?? 'off',
+    service: {
+      id: service.ids.service(),
+      type: serviceType(main, policy),
+      token: service.ids.uuid(),
+      state: 'processing',
+      machines: [],
+      state_history: [],
+    },
+    variables,
+    tags: body.instance_tags ?? [],
+    bindings: [],
+    members: [],
+    state: 'processing',
+    operation: { event: 'deploy', workspace: owner, created: stamp },
+    ...(lease === undefined ? {} : { lease }),
+    icon: main.icon === '' ? null : main.icon,
+    ...(body.ipv4_address === undefined ? {} : { ipv4_address: body.ipv4_address }),
+    created: stamp,
+    updated: stamp,
+    deleted: null,
+    fields: { machineCount: Number.isInteger(count) && count > 0 ? Math.min(count, 100) : 1 },
+  };
+}
+
+function serviceType(main: BoxDoc, policy: BoxDoc): string {
+  const cloud = [main, policy].find((box) => box.kind === 'cloudformation');
+  if (cloud !== undefined) return String(cloud.fields['type']);
+  const words = [main.fields['requirements'], policy.fields['claims']].flat().join(' ');
+  return /windows/i.test(words) ? 'Windows Compute' : 'Linux Compute';
+}

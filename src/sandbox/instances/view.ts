@@ -1,0 +1,132 @@
+import { boxView } from '../boxes/view.ts';
+import type { InstanceDoc, Lease, OperationDoc, Variable } from '../model.ts';
+import type { Service } from '../service.ts';
+import { revision } from './stack.ts';
+
+/** An instance as the interface document's section 2.6 has it. */
+export function instanceView(service: Service, instance: InstanceDoc): Record<string, unknown> {
+  const show = service.rules.showVariable;
+  return {
+    ...head(service, instance),
+    policy_box: policyView(service, instance, show),
+    boxes: instance.stack.flatMap((id) => {
+      const box = revision(service, id);
+      return box === undefined ? [] : [boxView(service, box)];
+    }),
+    service: {
+      id: instance.service.id,
+      type: instance.service.type,
+      machines: instance.service.machines.map(({ name, state, workflow }) => ({ name, state, workflow })),
+    },
+    variables: instance.variables.map(show),
+    bindings: instance.bindings,
+    members: instance.members,
+    ...(instance.ipv4_address === undefined ? {} : { ipv4_address: instance.ipv4_address }),
+  };
+}
+
+function head(service: Service, instance: InstanceDoc): Record<string, unknown> {
+  return {
+    id: instance.id,
+    uri: `/services/instances/${instance.id}`,
+    schema: `${service.schemaBase}/instance`,
+    name: instance.name,
+    owner: instance.owner,
+    box: instance.box,
+    automatic_updates: instance.automatic_updates,
+    tags: instance.tags,
+    state: instance.state,
+    operation: instance.operation,
+    ...leaseView(service, instance.lease),
+    icon: instance.icon,
+    created: instance.created,
+    updated: instance.updated,
+    deleted: instance.deleted,
+  };
+}
+
+function leaseView(service: Service, lease: Lease | undefined): { lease?: Lease } {
+  return lease === undefined ? service.rules.noLease : { lease };
+}
+
+function policyView(
+  service: Service,
+  instance: InstanceDoc,
+  show: (variable: Variable) => Variable,
+): Record<string, unknown> {
+  const policy = revision(service, instance.policy);
+  if (policy === undefined) return { variables: instance.policyVariables.map(show) };
+  const view = boxView(service, policy);
+  return {
+    ...view,
+    variables: [...(view['variables'] as Variable[]), ...instance.policyVariables.map(show)],
+  };
+}
+
+export function instanceText(service: Service, instance: InstanceDoc): string {
+  return service.views.text('instance', instance, () => instanceView(service, instance));
+}
+
+/** A list entry; lean ones lack machines, boxes and policy box (service-behaviour.md 2.4). */
+export function instanceEntry(service: Service, instance: InstanceDoc): string {
+  if (!service.rules.leanInstances) return instanceText(service, instance);
+  return service.views.text('instance-entry', instance, () => ({
+    ...head(service, instance),
+    service: { id: instance.service.id, type: instance.service.type },
+    variables: instance.variables.map(service.rules.showVariable),
+  }));
+}
+
+/** An instance operation record (interface document section 2.6). */
+export function operationView(service: Service, operation: OperationDoc): Record<string, unknown> {
+  return {
+    id: operation.id,
+    schema: `${service.schemaBase}/instance-operation`,
+    instance: operation.instance,
+    operation: operation.operation,
+    username: operation.username,
+    workspace: operation.workspace,
+    state: operation.state,
+    created: operation.created,
+    updated: operation.updated,
+    deleted: operation.deleted,
+    activity: operation.activity.map(({ username, text, level, created }) => ({
+      username,
+      text,
+      level,
+      created,
+    })),
+  };
+}
+
+/** What `/service` answers (service-behaviour.md 2.7). */
+export function serviceView(service: Service, instance: InstanceDoc): Record<string, unknown> {
+  const policy = revision(service, instance.policy);
+  const { machines, token, state, state_history, id, type } = instance.service;
+  return {
+    id,
+    type,
+    schema: `${service.schemaBase}/service`,
+    profile: policy?.fields['profile'] ?? {},
+    provider_id: policy?.fields['provider_id'] ?? null,
+    organization: policy?.organization ?? 'public',
+    icon: instance.icon,
+    tags: instance.tags,
+    variables: instance.policyVariables.map(service.rules.showVariable),
+    state,
+    state_history,
+    operation: instance.operation.event,
+    token,
+    machines: machines.map((machine) => ({
+      name: machine.name,
+      state: machine.state,
+      schema: `${service.schemaBase}/machine`,
+      token: machine.token,
+      address: machine.address,
+      external_id: machine.external_id,
+      agent_version: '4.0',
+    })),
+    created: instance.created,
+    updated: instance.updated,
+  };
+}

@@ -1,0 +1,193 @@
+import { systemClock, type Clock, type Random } from '../base/clock.ts';
+import { createAccount, type AccountSpec } from './accounts.ts';
+import { Admin } from './admin/admin.ts';
+import { Calls } from './edge/calls.ts';
+import { Edge } from './edge/edge.ts';
+import { Faults } from './edge/faults.ts';
+import { Hidden } from './edge/hidden.ts';
+import { Lag } from './edge/lag.ts';
+import { compileRules, type ReadingChoice } from './edge/readings.ts';
+import { Router } from './edge/router.ts';
+import { Validation } from './edge/validate.ts';
+import { Engine, type JobRunner } from './engine.ts';
+import type { SandboxAnswer, SandboxRequest } from './http.ts';
+import { Ids, strongRandom } from './ids.ts';
+import { runLease } from './instances/lease.ts';
+import { OperationFaults } from './instances/operation-faults.ts';
+import { runOperation } from './instances/steps.ts';
+import { ROUTES } from './routes.ts';
+import { startServers, type Address, type ListenOptions, type Servers } from './server.ts';
+import type { Service } from './service.ts';
+import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import { Store } from './store/store.ts';
+import { ServiceTime } from './time.ts';
+import { ViewCache } from './view-cache.ts';
+import { workspaceId } from './workspaces/view.ts';
+
+/** Told about what a person running the sandbox may want to know. */
+export type SandboxLog = (message: string, fields: Record<string, unknown>) => void;
+
+export interface SandboxOptions {
+  /** @default the real clock */
+  clock?: Clock;
+  /** Source of ids and tokens; a seeded one makes them reproducible. @default a strong one */
+  random?: Random;
+  /** A directory, or `:memory:`. @default :memory: */
+  data?: string;
+  /** Start of all schema identifiers. @default http://sandbox.boxwright.dev/schemas */
+  schemaBase?: string;
+  /** The first user, made when the data are new. Password and token are generated when not given. */
+  account?: Partial<AccountSpec>;
+  /** Further users. */
+  accounts?: readonly AccountSpec[];
+  /** Names of team workspaces that the first user owns, made when the data are new. */
+  teams?: readonly string[];
+  /** How long operations take, milliseconds. */
+  durations?: Partial<Durations>;
+  /** Added to each call, milliseconds; a pair is a range. @default 0 */
+  latency?: number | readonly [number, number];
+  /** Readings of open points; the others keep their defaults. */
+  readings?: ReadingChoice;
+  /** @default nothing is logged */
+  log?: SandboxLog;
+}
+
+/** What somebody needs to log in. Password and token are there only when the data are new. */
+export interface Credentials {
+  email: string;
+  password: string | undefined;
+  token: string | undefined;
+  /** Id of the personal workspace. */
+  workspace: string;
+  /** Ids of the team workspaces. */
+  teams: readonly string[];
+}
+
+/** The embedded service. */
+export interface Sandbox {
+  /** One request, one answer; rejects with ConnectionLost when a fault breaks the connection. */
+  handle(request: SandboxRequest): Promise<SandboxAnswer>;
+  /** Every control that a real service does not have. */
+  readonly admin: Admin;
+  readonly credentials: Credentials;
+  readonly schemaBase: string;
+  /** Where the data are. */
+  readonly data: string;
+  /** Opens the two ports. */
+  start(options?: ListenOptions): Promise<Address>;
+  /** Closes ports and data; what waits is broken off. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_BASE = 'http://sandbox.boxwright.dev/schemas';
+
+/** Makes an embedded service. @throws DataError when the data directory cannot be used */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const log = options.log ?? ((): void => undefined);
+  const data = options.data ?? ':memory:';
+  const store = new Store(data);
+  const time = new ServiceTime(options.clock ?? systemClock, Number(store.settings.get('skew')?.value ?? 0));
+  const random = options.random ?? strongRandom;
+  const runners: Record<string, JobRunner> = {
+    operation: (job, at) => runOperation(service, job, at),
+    lease: (job, at) => runLease(service, job, at),
+  };
+  const engine = new Engine(store, time, runners, (job, error) =>
+    log('a job failed', { job: job.id, error: String(error) }),
+  );
+  const service: Service = {
+    store,
+    time,
+    ids: new Ids(random),
+    random,
+    engine,
+    schemaBase: (options.schemaBase ?? DEFAULT_BASE).replace(/\/+$/, ''),
+    views: new ViewCache(),
+    operationFaults: new OperationFaults(),
+    rules: compileRules(options.readings ?? {}),
+    settings: {
+      durations: { ...DEFAULT_DURATIONS, ...options.durations },
+      latency: options.latency ?? 0,
+    },
+  };
+  const stopping = new AbortController();
+  const parts = {
+    service,
+    router: new Router(ROUTES),
+    validation: new Validation(),
+    faults: new Faults(random),
+    lag: new Lag(store, time),
+    hidden: new Hidden(),
+    calls: new Calls(),
+    stopped: stopping.signal,
+    onError: (error: unknown): void =>
+      log('a call failed', { error: String((error as Error)?.stack ?? error) }),
+  };
+  const edge = new Edge(parts);
+  const credentials = firstRun(service, options);
+  engine.load();
+  const admin = new Admin({ ...parts, readings: options.readings ?? {} });
+  let servers: Servers | undefined;
+  return {
+    handle: (request) => edge.handle(request),
+    admin,
+    credentials,
+    schemaBase: service.schemaBase,
+    data,
+    async start(listen = {}) {
+      servers = await startServers(edge, admin, { ...listen, makeToken: () => service.ids.uuid() });
+      return servers.address;
+    },
+    async stop() {
+      stopping.abort(new Error('the sandbox was stopped'));
+      engine.stop();
+      await servers?.close();
+      store.close();
+    },
+  };
+}
+
+function firstRun(service: Service, options: SandboxOptions): Credentials {
+  const { store, ids } = service;
+  const known = store.accounts.all()[0];
+  if (known !== undefined) {
+    const teams = store.workspaces
+      .by('owner', known.workspace)
+      .filter((workspace) => workspace.kind === 'team');
+    return {
+      email: known.email,
+      password: undefined,
+      token: undefined,
+      workspace: known.workspace,
+      teams: teams.map((team) => team.id),
+    };
+  }
+  const email = options.account?.email ?? 'admin@sandbox.example';
+  const password = options.account?.password ?? ids.text('abcdefghijkmnpqrstuvwxyz23456789', 16);
+  const token = options.account?.token ?? ids.uuid();
+  return store.database.run(() => {
+    const account = createAccount(service, { ...options.account, email, password, token });
+    for (const spec of options.accounts ?? []) createAccount(service, spec);
+    const teams = (options.teams ?? []).map((name) => createTeam(service, account.workspace, name));
+    return { email, password, token, workspace: account.workspace, teams };
+  });
+}
+
+function createTeam(service: Service, owner: string, name: string): string {
+  const now = service.time.stamp();
+  const organization = service.store.workspaces.get(owner)?.organizations ?? [];
+  return service.store.workspaces.put({
+    id: workspaceId(service, name),
+    kind: 'team',
+    name,
+    icon: '',
+    created: now,
+    updated: now,
+    deleted: null,
+    organizations: organization,
+    owner,
+    members: [],
+    ldap_groups: [],
+    fields: {},
+  }).id;
+}

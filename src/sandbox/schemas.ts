@@ -1,0 +1,59 @@
+import Type, { type TSchema } from 'typebox';
+
+/** `YYYY-MM-DD HH:MM:SS.ffffff`; the fraction may be left out in requests. */
+export const Timestamp = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?$',
+  examples: ['2026-11-27 10:00:00.000000'],
+});
+
+export const NullableTimestamp = Type.Union([Timestamp, Type.Null()]);
+
+export const choice = (...values: string[]): TSchema => Type.Enum(values);
+
+export const AutomaticUpdates = choice('off', 'major', 'minor', 'patch');
+export const Visibility = choice('public', 'organization', 'workspace');
+
+/** Interface document section 2.2; types and visibilities are open sets. */
+export const Variable = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  type: Type.String({ minLength: 1, maxLength: 64 }),
+  value: Type.Optional(
+    Type.Union([Type.String({ maxLength: 1_000_000 }), Type.Number(), Type.Boolean(), Type.Null()]),
+  ),
+  required: Type.Optional(Type.Boolean()),
+  visibility: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String({ maxLength: 1024 })),
+  automatic_updates: Type.Optional(AutomaticUpdates),
+});
+
+/** In a deploy request or an update only the name says which variable is meant. */
+export const VariableOverride = Type.Object({
+  ...Variable.properties,
+  type: Type.Optional(Type.String({ maxLength: 64 })),
+});
+
+export const Member = Type.Object({
+  role: choice('collaborator', 'read'),
+  workspace: Type.String({ minLength: 1, maxLength: 64 }),
+});
+
+export const VersionNumber = Type.Object({
+  major: Type.Integer({ minimum: 0 }),
+  minor: Type.Integer({ minimum: 0 }),
+  patch: Type.Integer({ minimum: 0 }),
+});
+
+export const LeaseInput = Type.Object({
+  operation: choice('shutdown', 'terminate', 'alwayson'),
+  expire: Type.Optional(NullableTimestamp),
+  released: Type.Optional(Type.Boolean()),
+});
+
+/** A file by reference (events, readme, dockerfile). */
+export const FileRef = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  upload_date: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  length: Type.Optional(Type.Integer({ minimum: 0 })),
+  content_type: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  destination_path: Type.Optional(Type.Union([Type.String({ maxLength: 1024 }), Type.Null()])),
+});

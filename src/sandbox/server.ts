@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Admin } from './admin/admin.ts';
+import { adminHandler } from './admin/http.ts';
+import { MAX_UPLOAD_BYTES, type Edge } from './edge/edge.ts';
+import { ConnectionLost, type SandboxAnswer, type SandboxRequest } from './http.ts';
+
+export interface ListenOptions {
+  /** @default 127.0.0.1 */
+  host?: string;
+  /** 0 takes a free one. @default 0 */
+  port?: number;
+  /** 0 takes a free one. @default 0 */
+  adminPort?: number;
+  /** Bearer token of the admin port; generated when not given. */
+  adminToken?: string;
+}
+
+/** Where the sandbox listens. */
+export interface Address {
+  url: string;
+  adminUrl: string;
+  adminToken: string;
+}
+
+export interface Servers {
+  address: Address;
+  close(): Promise<void>;
+}
+
+type Handle = (request: SandboxRequest) => Promise<SandboxAnswer>;
+
+/** Opens the service's port and the admin port. */
+export async function startServers(
+  edge: Edge,
+  admin: Admin,
+  options: ListenOptions & { makeToken: () => string },
+): Promise<Servers> {
+  const host = options.host ?? '127.0.0.1';
+  const adminToken = options.adminToken ?? options.makeToken();
+  const service = await listen((request) => edge.handle(request), host, options.port ?? 0);
+  try {
+    const control = await listen(adminHandler(admin, adminToken), host, options.adminPort ?? 0);
+    return {
+      address: { url: service.url, adminUrl: control.url, adminToken },
+      close: async () => {
+        await Promise.all([service.close(), control.close()]);
+      },
+    };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+async function listen(
+  handle: Handle,
+  host: string,
+  port: number,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
+    void serve(handle, incoming, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${shown}:${bound}`, close: () => close(server) };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function serve(handle: Handle, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const hungUp = new AbortController();
+  response.once('close', () => hungUp.abort(new Error('the caller hung up')));
+  try {
+    const body = await read(incoming);
+    if (body === undefined) {
+      send(response, tooLarge());
+      return;
+    }
+    const answer = await handle({
+      method: incoming.method ?? 'GET',
+      path: incoming.url ?? '/',
+      headers: headersOf(incoming),
+      body,
+      signal: hungUp.signal,
+    });
+    send(response, answer);
+  } catch (error) {
+    if (error instanceof ConnectionLost) incoming.socket.resetAndDestroy();
+    else incoming.socket.destroy();
+  }
+}
+
+/** The body, undefined when it is longer than anything that is taken. */
+async function read(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_UPLOAD_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+function headersOf(incoming: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+function send(response: ServerResponse, answer: SandboxAnswer): void {
+  const bodyless = answer.status === 204 || answer.status === 304;
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(bodyless ? {} : { 'content-length': String(answer.body.byteLength) }),
+  });
+  response.end(bodyless ? undefined : answer.body);
+}
+
+function tooLarge(): SandboxAnswer {
+  const message = `the body is longer than ${MAX_UPLOAD_BYTES} bytes`;
+  return {
+    status: 413,
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: Buffer.from(JSON.stringify({ message, error: 'Content Too Large', code: 413 })),
+  };
+}

@@ -1,0 +1,275 @@
+import Type from 'typebox';
+import { belongsTo, canChange, canSeeProvider } from '../access.ts';
+import { boxText } from '../boxes/view.ts';
+import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { badRequest, forbidden, notFound } from '../http.ts';
+import { instanceList } from '../instances/routes.ts';
+import type { Member, WorkspaceDoc } from '../model.ts';
+import { providerEntry } from '../providers/view.ts';
+import { Member as MemberSchema } from '../schemas.ts';
+import { workspaceId, workspaceView } from './view.ts';
+
+const name = Type.String({ minLength: 1, maxLength: 256 });
+const texts = Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { maxItems: 1000 });
+const WorkspaceBody = Type.Object({
+  schema: Type.Optional(Type.String()),
+  name: Type.Optional(name),
+  owner: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  members: Type.Optional(Type.Array(MemberSchema, { maxItems: 1000 })),
+  organizations: Type.Optional(texts),
+  icon: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
+  ldap_groups: Type.Optional(texts),
+});
+const NewWorkspace = Type.Object({ ...WorkspaceBody.properties, schema: Type.String(), name });
+const WorkspaceAnswer = Type.Object({
+  id: Type.String(),
+  uri: Type.String(),
+  name: Type.String(),
+  schema: Type.String(),
+  created: Type.String(),
+  updated: Type.String(),
+});
+
+interface Body {
+  schema?: string;
+  name?: string;
+  owner?: string;
+  members?: Member[];
+  organizations?: string[];
+  icon?: string | null;
+  ldap_groups?: string[];
+}
+
+/** The workspace of the path, when the caller belongs to it. @throws Refusal 404 */
+function own(call: Call): WorkspaceDoc {
+  const id = param(call, 'workspace_id');
+  const workspace = call.service.store.workspaces.get(id);
+  // Somebody else's workspace looks like none: the interface names no 403 for reading one.
+  if (workspace === undefined || !belongsTo(call.caller, workspace)) {
+    throw notFound(`there is no workspace ${id} that you belong to`);
+  }
+  return workspace;
+}
+
+function changeable(call: Call): WorkspaceDoc {
+  const workspace = own(call);
+  if (!canChange(call.caller, workspace))
+    throw forbidden(`you may read workspace ${workspace.id}, not change it`);
+  return workspace;
+}
+
+const show = (call: Call, workspace: WorkspaceDoc): Outcome => ({
+  kind: 'json',
+  value: workspaceView(call.service, workspace),
+});
+
+function checkMembers(call: Call, members: readonly Member[] | undefined): void {
+  for (const member of members ?? []) {
+    if (call.service.store.workspaces.get(member.workspace) === undefined) {
+      throw badRequest(`members: there is no workspace ${member.workspace}`);
+    }
+  }
+}
+
+function checkOrganizations(call: Call, names: readonly string[] | undefined): void {
+  for (const organization of names ?? []) {
+    if (call.service.store.organizations.get(organization) === undefined) {
+      throw badRequest(`organizations: there is no organization ${organization}`);
+    }
+  }
+}
+
+function create(call: Call): Outcome {
+  const { service, caller } = call;
+  const body = call.body as Body & { name: string };
+  const schema = `${service.schemaBase}/workspaces/team`;
+  if (body.schema !== schema) throw badRequest(`schema: must be ${schema}`);
+  if (body.owner !== undefined && body.owner !== caller.personal) {
+    throw badRequest(`owner: you can create workspaces for yourself (${caller.personal}) only`);
+  }
+  checkMembers(call, body.members);
+  checkOrganizations(call, body.organizations);
+  const now = service.time.stamp();
+  const workspace = service.store.workspaces.put({
+    id: workspaceId(service, body.name),
+    kind: 'team',
+    name: body.name,
+    icon: body.icon ?? '',
+    created: now,
+    updated: now,
+    deleted: null,
+    organizations: body.organizations ?? [caller.organization],
+    owner: caller.personal,
+    members: body.members ?? [],
+    ldap_groups: body.ldap_groups ?? [],
+    fields: {},
+  });
+  return { ...show(call, workspace), status: service.rules.workspaceCreated } as Outcome;
+}
+
+function update(call: Call): Outcome {
+  const { service } = call;
+  const workspace = changeable(call);
+  const body = call.body as Body;
+  checkMembers(call, body.members);
+  checkOrganizations(call, body.organizations);
+  const team =
+    workspace.kind === 'team'
+      ? {
+          members: body.members ?? workspace.members,
+          organizations: body.organizations ?? workspace.organizations,
+          ldap_groups: body.ldap_groups ?? workspace.ldap_groups,
+          owner: newOwner(call, workspace, body.owner),
+        }
+      : {};
+  const stored = service.store.workspaces.put({
+    ...workspace,
+    ...team,
+    name: body.name ?? workspace.name,
+    icon: body.icon === undefined ? workspace.icon : (body.icon ?? ''),
+    updated: service.time.stamp(),
+  });
+  return show(call, stored);
+}
+
+function newOwner(call: Call, workspace: WorkspaceDoc, owner: string | undefined): string {
+  if (owner === undefined || owner === workspace.owner) return workspace.owner;
+  if (workspace.owner !== call.caller.personal) {
+    throw forbidden(`only the owner ${workspace.owner} can give workspace ${workspace.id} away`);
+  }
+  if (call.service.store.workspaces.get(owner)?.kind !== 'personal') {
+    throw badRequest(`owner: there is no user ${owner}`);
+  }
+  return owner;
+}
+
+function remove(call: Call): Outcome {
+  const { service, caller } = call;
+  const workspace = own(call);
+  if (workspace.kind === 'personal') throw forbidden('a personal workspace cannot be removed');
+  if (workspace.owner !== caller.personal) throw forbidden(`only the owner ${workspace.owner} can remove it`);
+  const { boxes, instances, providers } = service.store;
+  for (const [kind, table] of Object.entries({ boxes, instances, providers })) {
+    const count = table.by('owner', workspace.id).length;
+    if (count > 0)
+      throw forbidden(`workspace ${workspace.id} still owns ${count} ${kind}; remove them first`);
+  }
+  service.store.workspaces.delete(workspace.id);
+  return { kind: 'none' };
+}
+
+function ofWorkspace<T>(table: { by(index: string, key: string): T[] }, id: string): T[] {
+  return [...new Set([...table.by('owner', id), ...table.by('member', id)])];
+}
+
+const filterIds = <T extends { id: string }>(call: Call, records: readonly T[]): readonly T[] => {
+  const ids = call.service.rules.idsEverywhere ? idsOf(call) : undefined;
+  return ids === undefined ? records : records.filter((record) => ids.has(record.id));
+};
+
+/** Interface document section 4.6. */
+export const workspaceRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/services/workspaces',
+    summary: 'Personal and team workspaces of the caller',
+    success: 200,
+    errors: [400],
+    query: ['ids'],
+    answer: Type.Array(WorkspaceAnswer),
+    handler: (call) => {
+      const mine = call.listing.workspaces
+        .all()
+        .filter((workspace) => call.caller.workspaces.has(workspace.id));
+      return {
+        kind: 'json',
+        value: filterIds(call, mine).map((workspace) => workspaceView(call.service, workspace)),
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/services/workspaces',
+    summary: 'Create a team workspace',
+    success: 200,
+    errors: [400, 409],
+    body: NewWorkspace,
+    answer: WorkspaceAnswer,
+    handler: create,
+  },
+  {
+    method: 'GET',
+    path: '/services/workspaces/{workspace_id}',
+    summary: 'Read a workspace',
+    success: 200,
+    errors: [404, 409],
+    answer: WorkspaceAnswer,
+    handler: (call) => show(call, own(call)),
+  },
+  {
+    method: 'PUT',
+    path: '/services/workspaces/{workspace_id}',
+    summary: 'Update a workspace',
+    success: 200,
+    errors: [400, 403, 404],
+    body: WorkspaceBody,
+    answer: WorkspaceAnswer,
+    handler: update,
+  },
+  {
+    method: 'DELETE',
+    path: '/services/workspaces/{workspace_id}',
+    summary: 'Remove a team workspace',
+    success: 204,
+    errors: [403, 404],
+    handler: remove,
+  },
+  {
+    method: 'GET',
+    path: '/services/workspaces/{workspace_id}/providers',
+    summary: 'Providers of a workspace',
+    success: 200,
+    errors: [400],
+    handler: (call) => {
+      const { id } = own(call);
+      const shared = call.listing.providers.all().filter((provider) => provider.shared);
+      const found = [...new Set([...shared, ...ofWorkspace(call.listing.providers, id)])];
+      return {
+        kind: 'json',
+        value: filterIds(
+          call,
+          found.filter((provider) => canSeeProvider(call.service, call.caller, provider)),
+        ).map((provider) => providerEntry(call.service, provider)),
+      };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/services/workspaces/{workspace_id}/boxes',
+    summary: 'Boxes of a workspace',
+    success: 200,
+    errors: [400],
+    query: ['ids'],
+    handler: (call) => {
+      const boxes = ofWorkspace(call.listing.boxes, own(call).id).filter((box) => box.version === undefined);
+      return { kind: 'list', items: filterIds(call, boxes).map((box) => boxText(call.service, box)) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/services/workspaces/{workspace_id}/instances',
+    summary: 'Instances of a workspace',
+    success: 200,
+    errors: [400],
+    query: ['ids', 'service'],
+    handler: (call) => {
+      const { id } = own(call);
+      const service = call.query.get('service');
+      const instances = ofWorkspace(call.listing.instances, id);
+      return instanceList(
+        call,
+        service === null ? instances : instances.filter((instance) => instance.service.id === service),
+      );
+    },
+  },
+];
