@@ -3,47 +3,88 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/api/kinds.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { installKinds, ROOT } from './install.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-const examples = join(root, 'deploy', 'examples');
+const examples = join(ROOT, 'deploy', 'examples');
 
 let cluster: TestCluster;
 
 beforeAll(async () => {
   cluster = testCluster();
-  await cluster.applyFile(join(root, 'crds'));
-  const names = KINDS.map(({ plural, group }) => `crd/${plural}.${group}`);
-  const wait = await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
-  if (wait.code !== 0) throw new Error(wait.stderr);
+  await installKinds(cluster);
 });
 
 describe('the CRDs', () => {
-  test('say of themselves that nothing is wrong with their schemas', async () => {
-    for (const { plural, group } of KINDS) {
+  test.each(KINDS)(
+    '$kind has names that no other kind has, and a sound schema',
+    async ({ plural, group }) => {
       const crd = await cluster.get<{ status: { conditions: { type: string; status: string }[] } }>(
         'crd',
         `${plural}.${group}`,
       );
-      const trouble = crd.status.conditions.filter(({ type }) => type === 'NonStructuralSchema');
-      expect(trouble).toEqual([]);
+      const conditions = Object.fromEntries(crd.status.conditions.map(({ type, status }) => [type, status]));
+      expect(conditions).toEqual({ NamesAccepted: 'True', Established: 'True' });
+    },
+  );
+
+  test('are listed by one word', async () => {
+    const { stdout } = await cluster.kubectl(['api-resources', '--categories=boxwright', '-o', 'name']);
+    expect(stdout.trim().split('\n').toSorted()).toEqual(
+      KINDS.map(({ plural, group }) => `${plural}.${group}`).toSorted(),
+    );
+  });
+
+  // G47
+  test.each(KINDS)('every field of $kind is explained', async ({ plural, schema }) => {
+    const paths = fieldPaths(schema, plural);
+    const recursive = await cluster.kubectl(['explain', '--recursive', plural]);
+    expect(recursive.stdout).not.toContain('<empty>');
+    for (const path of [plural, `${plural}.spec`, `${plural}.status`]) {
+      expect(paths).toContain(path);
+      const { stdout } = await cluster.kubectl(['explain', path]);
+      expect(stdout).not.toContain('<empty>');
     }
   });
 });
 
 describe('the examples', () => {
   test.each(readdirSync(examples).filter((name) => name.endsWith('.yaml')))(
-    '%s is taken as it is',
+    '%s is taken as it is, and a second time changes nothing',
     async (file) => {
       await using namespace = await cluster.namespace('api');
-      const result = await cluster.kubectl([
-        'apply',
-        '--namespace',
-        namespace.name,
-        '--validate=strict',
-        '-f',
-        join(examples, file),
-      ]);
-      expect(result).toMatchObject({ code: 0, stderr: '' });
+      const apply = ['apply', '-n', namespace.name, '--validate=strict', '-f', join(examples, file)];
+      expect(await cluster.kubectl(apply)).toMatchObject({ code: 0, stderr: '' });
+      const versions = (): Promise<string> =>
+        cluster
+          .kubectl([
+            'get',
+            'boxwright',
+            '-n',
+            namespace.name,
+            '-o',
+            'jsonpath={.items[*].metadata.resourceVersion}',
+          ])
+          .then(({ stdout }) => stdout);
+      const before = await versions();
+      // kubectl calls a list whose items have defaults "configured"; that nothing changes is what counts.
+      expect(await cluster.kubectl(apply)).toMatchObject({ code: 0, stderr: '' });
+      expect(await versions()).toBe(before);
+      // G45
+      const diff = await cluster.kubectl(['diff', '-n', namespace.name, '-f', join(examples, file)]);
+      expect(diff).toMatchObject({ code: 0, stdout: '' });
     },
   );
 });
+
+interface Node {
+  properties?: Record<string, Node>;
+  items?: Node;
+}
+
+function fieldPaths(node: Node, path: string): string[] {
+  if (node.items !== undefined) return fieldPaths(node.items, path);
+  return [
+    path,
+    ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => fieldPaths(field, `${path}.${name}`)),
+  ];
+}

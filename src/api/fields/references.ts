@@ -33,7 +33,12 @@ export function keyReference(
     `${purpose} Refers to one key of a ${target} in the same namespace.`,
     {
       name: nameOf(target),
-      key: text(`Key in the ${target}'s data.`, { maxLength: 253, pattern: DATA_KEY }),
+      key: text(`Key in the ${target}'s data.`, {
+        minLength: 0,
+        maxLength: 253,
+        pattern: DATA_KEY,
+        hint: 'name the key: letters, digits, -, _ and .',
+      }),
     },
     { reference: target },
   );
