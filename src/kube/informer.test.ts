@@ -234,15 +234,20 @@ describe('Informer.remember', () => {
   it('shows an object as gone once its last finalizer was taken off, whatever old lines still come', async () => {
     const { informer, port, seen, start } = make();
     await start();
-    informer.remember(widget('a', '15', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] }));
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    port.current.push('MODIFIED', widget('a', '14', { finalizers: ['x/y'], deletionTimestamp }));
+    await settle();
+    // The API server answers the version from before the removal.
+    informer.remember(widget('a', '14', { deletionTimestamp }));
     expect(informer.get('shop/a')).toBeUndefined();
+    informer.remember(widget('a', '14', { finalizers: ['x/y'], deletionTimestamp }));
     port.current.push('MODIFIED', widget('a', '14', { finalizers: ['x/y'] }));
     await settle();
     expect(informer.get('shop/a')).toBeUndefined();
     port.current.push('DELETED', widget('a', '16'));
     port.current.push('ADDED', widget('a', '17', { uid: 'second' }));
     await settle();
-    expect(seen.slice(2)).toEqual(['deleted a 15', 'added a 17']);
+    expect(seen.slice(3)).toEqual(['deleted a 14', 'added a 17']);
   });
 
   it('keeps a write answered while a list was under way, and drops one from before', async () => {

@@ -124,24 +124,27 @@ export class Informer<T extends KubeObject> {
     const stream = this.#streams.find(
       ({ namespace }) => namespace === undefined || namespace === answer.metadata.namespace,
     );
-    const version = answer.metadata.resourceVersion;
+    if (stream === undefined) return;
+    const key = keyOfObject(answer);
+    const { uid, resourceVersion } = answer.metadata;
+    const current = this.#cache.get(key);
     // The watch has already passed this version: the cache knows as much or more, a deletion included.
-    if (stream === undefined || (stream.progress !== undefined && !isOlder(stream.progress, version))) return;
-    const current = this.#cache.get(keyOfObject(answer));
-    if (current !== undefined && !isOlder(current.metadata.resourceVersion, version)) return;
-    // Own writes may share structure with the caller's objects; the cache must not.
-    const object = this.#prepare(structuredClone(answer));
-    const key = keyOfObject(object);
-    if (stream.gone.has(key) && stream.gone.get(key)?.uid === object.metadata.uid) return;
-    if (isGone(object)) {
-      // The write took the last finalizer off: the API server removed the object with it.
-      stream.gone.set(key, { uid: object.metadata.uid, lists: stream.lists });
+    const isKnown = stream.progress !== undefined && !isOlder(stream.progress, resourceVersion);
+    if (isGone(answer)) {
+      // The write took the last finalizer off, and the API server removed the object with it. Its answer still
+      // has the version from before, so versions say nothing here.
+      if (isKnown && current?.metadata.uid !== uid) return;
+      stream.gone.set(key, { uid, lists: stream.lists });
       stream.remembered.delete(key);
-      if (current !== undefined && current.metadata.uid === object.metadata.uid) this.#remove(key, object);
+      if (current !== undefined && current.metadata.uid === uid)
+        this.#remove(key, this.#prepare(structuredClone(answer)));
       return;
     }
+    if (isKnown || (stream.gone.has(key) && stream.gone.get(key)?.uid === uid)) return;
+    if (current !== undefined && !isOlder(current.metadata.resourceVersion, resourceVersion)) return;
     stream.remembered.set(key, stream.lists);
-    this.#put(object, current);
+    // Own writes may share structure with the caller's objects; the cache must not.
+    this.#put(this.#prepare(structuredClone(answer)), current);
   }
 
   #stream(namespace: string | undefined): Stream<T> {

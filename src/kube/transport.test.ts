@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -165,7 +166,7 @@ describe('UndiciKubePort.request', () => {
     const port = portTo({ server: server.url }, { deadlineMs: 200 });
     for (const path of ['/reset', '/half', '/hole']) {
       const error: unknown = await port.request({ method: 'POST', path, body: {} }).catch((e: unknown) => e);
-      expect(error, path).toMatchObject({ code: 'KubeTransport', maybeSent: true });
+      expect({ path, error }).toMatchObject({ error: { code: 'KubeTransport', maybeSent: true } });
     }
   });
 
@@ -235,7 +236,7 @@ describe('UndiciKubePort with changing credentials', () => {
 
   it('takes a new certificate on new connections and lets calls in flight end on the old', async () => {
     let user = 'first';
-    let release: () => void = () => undefined;
+    let held: ServerResponse | undefined;
     const seen: string[] = [];
     const server = await serve(
       (request, response) => {
@@ -243,7 +244,7 @@ describe('UndiciKubePort with changing credentials', () => {
           request.socket as unknown as { getPeerCertificate(): { subject: { CN: string } } }
         ).getPeerCertificate();
         seen.push(peer.subject.CN);
-        if (request.url === '/slow') release = () => json(response, 200, {});
+        if (request.url === '/slow') held = response;
         else json(response, peer.subject.CN === 'first' && user === 'second' ? 401 : 200, {});
       },
       { ...authority.server(['127.0.0.1']), ca: authority.cert, requestCert: true },
@@ -265,7 +266,7 @@ describe('UndiciKubePort with changing credentials', () => {
     user = 'second';
     expect((await port.request(get)).status).toBe(200);
     expect(seen).toEqual(['first', 'first', 'second']);
-    release();
+    if (held !== undefined) json(held, 200, {});
     expect((await slow).status).toBe(200);
     await eventually('the old connections are closed', () => server.sockets.size === 1, { everyMs: 5 });
   });
@@ -340,7 +341,7 @@ describe('UndiciKubePort.watch', () => {
     const watch = await portTo({ server: server.url }).watch({ ...get, signal: controller.signal });
     const reason = new Error('stop');
     const reading = (async () => {
-      for await (const _line of watch.events) controller.abort(reason);
+      for await (const line of watch.events) if (line.type === 'BOOKMARK') controller.abort(reason);
     })();
     await expect(reading).rejects.toBe(reason);
   });
