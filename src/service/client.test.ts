@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../base/logger.ts';
 import { settle, VirtualClock } from '../base/virtual-clock.ts';
 import type { CallReport } from './call/caller.ts';
 import { createServiceClient } from './client.ts';
@@ -24,7 +25,7 @@ function setup(
   const port = new ScriptedPort(script);
   const reports: CallReport[] = [];
   const logged: string[] = [];
-  const note = (fields: Record<string, unknown>, message: string): void => {
+  const note = (fields: object, message: string): void => {
     logged.push(`${message} ${JSON.stringify(fields)}`);
   };
   const client = createServiceClient({
@@ -33,7 +34,7 @@ function setup(
     clock,
     random: () => 0.5,
     onCall: (report) => reports.push(report),
-    log: { debug: note, warn: note },
+    log: { ...silentLogger, debug: note },
     ...options,
   });
   return { client, port, clock, reports, logged };

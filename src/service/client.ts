@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
 import { Caller } from './call/caller.ts';
 import type { CallReport } from './call/caller.ts';
 import { Session } from './call/session.ts';
@@ -57,12 +58,6 @@ export interface LimitSettings {
   breakerFailures?: number | undefined;
 }
 
-/** The part of pino that the client uses: fields first, then a constant message. */
-export interface ServiceLog {
-  debug(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
-
 export interface ServiceClientOptions {
   port: ServicePort;
   credentials: Credentials;
@@ -73,7 +68,7 @@ export interface ServiceClientOptions {
   limits?: LimitSettings | undefined;
   clock: Clock;
   random: Random;
-  log?: ServiceLog | undefined;
+  log?: Logger | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
 }
 

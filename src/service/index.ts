@@ -7,7 +7,6 @@ export type {
   PaceSettings,
   ServiceClient,
   ServiceClientOptions,
-  ServiceLog,
 } from './client.ts';
 export { ServiceError, serviceErrorClasses } from './errors.ts';
 export type { ServiceErrorClass, ServiceErrorCode, ServiceErrorDetails } from './errors.ts';
