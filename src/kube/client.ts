@@ -1,19 +1,18 @@
-import type { Clock, Random } from '../base/clock.ts';
-import { KubeApiError, statusOf } from './errors.ts';
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  MergePatchOptions,
+  WriteOptions,
+} from './call-options.ts';
+import { callWithRetries, type RetryOptions } from './calls.ts';
+import { KubeApiError } from './errors.ts';
 import { apiVersionOf, pathOf, type KubeObject, type ObjectRef, type ResourceType } from './object.ts';
-import {
-  KubeTransportError,
-  METADATA_ONLY,
-  type KubeAnswer,
-  type KubePort,
-  type KubeRequest,
-} from './port.ts';
-import { retryDelay, type Failure } from './retry.ts';
+import { METADATA_ONLY, type KubePort, type KubeRequest } from './port.ts';
 
 /** Options of {@link KubeClient}. */
-export interface KubeClientOptions {
-  clock: Clock;
-  random: Random;
+export interface KubeClientOptions extends RetryOptions {
   /**
    * Field manager of writes to the object itself.
    * @defaultValue `boxwright-operator`
@@ -24,61 +23,11 @@ export interface KubeClientOptions {
    * @defaultValue `<fieldManager>-status`
    */
   statusFieldManager?: string;
-  /**
-   * Tries per call, the first included.
-   * @defaultValue 5
-   */
-  maxTries?: number;
-  /** Called before each further try, for metrics and the debug log. */
-  onRetry?: (retry: {
-    method: string;
-    path: string;
-    tries: number;
-    delayMs: number;
-    failure: Failure;
-  }) => void;
-}
-
-/** Options every call takes. */
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-}
-
-export interface ListOptions extends CallOptions {
-  namespace?: string | undefined;
-  labelSelector?: string | undefined;
-  fieldSelector?: string | undefined;
-  /** Objects per page; @defaultValue 500 */
-  pageSize?: number | undefined;
-  metadataOnly?: boolean | undefined;
-}
-
-export interface WriteOptions extends CallOptions {
-  subresource?: 'status' | undefined;
-  fieldManager?: string | undefined;
-  dryRun?: boolean | undefined;
-}
-
-export interface MergePatchOptions extends WriteOptions {
-  /** The version the patch was made from: a newer one in the cluster answers 409. Makes the call retriable. */
-  resourceVersion?: string | undefined;
-}
-
-export interface ApplyOptions extends WriteOptions {
-  /** Takes fields over from other managers; @defaultValue false */
-  force?: boolean | undefined;
-}
-
-export interface DeleteOptions extends CallOptions {
-  /** Only this incarnation of the name: another answers 409. Makes the call retriable. */
-  uid?: string | undefined;
-  resourceVersion?: string | undefined;
-  propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
 }
 
 /**
  * The verbs of the Kubernetes API over a {@link KubePort}: answers are the plain JSON that travelled, refusals
- * are {@link KubeApiError}, a missing answer is {@link KubeTransportError}. Retries by {@link retryDelay}.
+ * are {@link KubeApiError}, a missing answer is KubeTransportError. Retries by the rules of `retry.ts`.
  */
 export class KubeClient {
   readonly port: KubePort;
@@ -251,34 +200,8 @@ export class KubeClient {
   }
 
   async #call<T>(request: KubeRequest, idempotent: boolean, signal: AbortSignal | undefined): Promise<T> {
-    const { clock, random, maxTries = 5, onRetry } = this.#options;
-    const sent: KubeRequest = signal === undefined ? request : { ...request, signal };
-    let maybeApplied = false;
-    for (let tries = 1; ; tries++) {
-      const outcome = await this.#try(sent);
-      if (outcome.kind === 'answer') return outcome.answer.body as T;
-      const delayMs = retryDelay(outcome, { idempotent, tries, maxTries, random });
-      if (delayMs === undefined) {
-        if (outcome.kind === 'transport') throw outcome.error;
-        const { method, path } = request;
-        throw new KubeApiError(outcome.status, { method, path, maybeApplied });
-      }
-      maybeApplied ||= outcome.kind === 'transport' ? outcome.error.maybeSent : outcome.status.status >= 500;
-      onRetry?.({ method: request.method, path: request.path, tries, delayMs, failure: outcome });
-      await clock.sleep(delayMs, signal);
-    }
-  }
-
-  async #try(request: KubeRequest): Promise<Failure | { kind: 'answer'; answer: KubeAnswer }> {
-    let answer: KubeAnswer;
-    try {
-      answer = await this.port.request(request);
-    } catch (error) {
-      if (error instanceof KubeTransportError) return { kind: 'transport', error };
-      throw error;
-    }
-    if (answer.status >= 200 && answer.status < 300) return { kind: 'answer', answer };
-    return { kind: 'status', status: statusOf(answer.status, answer.body, answer.headers) };
+    const answer = await callWithRetries(this.port, request, { ...this.#options, idempotent, signal });
+    return answer.body as T;
   }
 }
 

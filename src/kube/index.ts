@@ -6,6 +6,8 @@ export * from './retry.ts';
 export * from './auth.ts';
 export * from './kubeconfig.ts';
 export * from './version.ts';
+export * from './calls.ts';
+export * from './call-options.ts';
 export * from './client.ts';
 export * from './patches.ts';
 export * from './reflector.ts';

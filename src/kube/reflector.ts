@@ -1,6 +1,8 @@
 import type { Clock, Random } from '../base/clock.ts';
 import { backoffDelay, type BackoffOptions } from './backoff.ts';
+import { Deadline } from './deadline.ts';
 import { KubeApiError, statusOf } from './errors.ts';
+import { hasName, MalformedAnswerError, parsePage, versionIn, type Page } from './list-page.ts';
 import { apiVersionOf, pathOf, type KubeObject, type ResourceType } from './object.ts';
 import {
   KubeAnswerTooLargeError,
@@ -320,83 +322,6 @@ export class Reflector<T extends KubeObject> {
       // An observer that fails must not end what it observes, and there is nobody else to tell.
     }
   }
-}
-
-/** Thrown inside for an answer that is no list and no watch line; surfaces in notices only. */
-export class MalformedAnswerError extends Error {
-  readonly code = 'MalformedAnswer';
-  constructor(message: string) {
-    super(message);
-    this.name = 'MalformedAnswerError';
-  }
-}
-
-/** A signal that follows its parent and a timer that can be set again. */
-class Deadline {
-  readonly #clock: Clock;
-  readonly #controller = new AbortController();
-  readonly #parent: AbortSignal;
-  readonly #follow = (): void => this.#controller.abort(this.#parent.reason);
-  #timer: { cancel(): void } | undefined;
-  fired: 'idle' | 'guard' | undefined;
-
-  constructor(clock: Clock, parent: AbortSignal) {
-    this.#clock = clock;
-    this.#parent = parent;
-    if (parent.aborted) this.#follow();
-    else parent.addEventListener('abort', this.#follow, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  set(ms: number, what: 'idle' | 'guard'): void {
-    this.#timer?.cancel();
-    this.#timer = this.#clock.setTimer(ms, () => {
-      this.fired = what;
-      this.#controller.abort(new Error(`no sign of life for ${ms} ms`));
-    });
-  }
-
-  clear(): void {
-    this.#timer?.cancel();
-    this.#parent.removeEventListener('abort', this.#follow);
-  }
-}
-
-interface Page<T> {
-  items: T[];
-  version: string;
-  next: string | undefined;
-}
-
-function parsePage<T extends KubeObject>(body: unknown, path: string): Page<T> {
-  const list = body as {
-    items?: unknown;
-    metadata?: { resourceVersion?: unknown; continue?: unknown };
-  } | null;
-  const version = list?.metadata?.resourceVersion;
-  const items = list?.items ?? [];
-  if (typeof version !== 'string' || version === '' || !Array.isArray(items) || !items.every(hasName)) {
-    throw new MalformedAnswerError(`${path}: the answer is no Kubernetes list`);
-  }
-  const next = list?.metadata?.continue;
-  return {
-    items: items as unknown[] as T[],
-    version,
-    next: typeof next === 'string' && next !== '' ? next : undefined,
-  };
-}
-
-function hasName(object: unknown): object is KubeObject {
-  const metadata = (object as { metadata?: { name?: unknown } } | null)?.metadata;
-  return typeof metadata?.name === 'string' && metadata.name !== '';
-}
-
-function versionIn(object: unknown): string | undefined {
-  const version = (object as { metadata?: { resourceVersion?: unknown } } | null)?.metadata?.resourceVersion;
-  return typeof version === 'string' && version !== '' ? version : undefined;
 }
 
 function asError(thrown: unknown): Error {

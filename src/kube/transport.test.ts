@@ -14,7 +14,7 @@ import {
 } from '../../test/support/loopback-server.ts';
 import type { AccessSource, ClusterAccess } from './auth.ts';
 import { KubeAnswerTooLargeError, KubeTransportError, type WatchLine } from './port.ts';
-import { UndiciKubePort, type UndiciKubePortOptions } from './transport.ts';
+import { UndiciKubePort, type PortCall, type UndiciKubePortOptions } from './transport.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -121,6 +121,22 @@ describe('UndiciKubePort.request', () => {
     expect((await port.request({ method: 'GET', path: '/empty' })).body).toBeUndefined();
     const { body } = await port.request({ method: 'GET', path: '/proto' });
     expect(Object.keys((body as { a: object }).a)).toEqual(['b']);
+  });
+
+  it('tells of each exchange, with or without an answer', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/reset') request.socket.destroy();
+      else json(response, 503, {});
+    });
+    const calls: PortCall[] = [];
+    const port = portTo({ server: server.url }, { onCall: (call) => calls.push(call) });
+    await port.request(get);
+    await port.request({ method: 'DELETE', path: '/reset' }).catch(() => undefined);
+    const host = new URL(server.url).host;
+    expect(calls).toMatchObject([
+      { method: 'GET', host, status: 503 },
+      { method: 'DELETE', host, status: undefined },
+    ]);
   });
 
   it('follows no redirect, so the token stays with the API server', async () => {

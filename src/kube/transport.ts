@@ -35,6 +35,19 @@ export interface UndiciKubePortOptions {
    * @defaultValue 30000
    */
   silenceMs?: number | undefined;
+  /** Called once for each exchange with the API server, for metrics; a repeated call after a 401 counts twice. */
+  onCall?: ((call: PortCall) => void) | undefined;
+}
+
+/** One exchange with the API server, when its headers have come or have failed to. */
+export interface PortCall {
+  method: string;
+  /** Host and port of the API server. */
+  host: string;
+  /** Undefined when there was no answer. */
+  status: number | undefined;
+  /** From sending to the headers of the answer, milliseconds. */
+  durationMs: number;
 }
 
 type Response = Dispatcher.ResponseData;
@@ -149,13 +162,23 @@ export class UndiciKubePort implements KubePort {
       'user-agent': this.#options.userAgent ?? 'boxwright',
     };
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
-    return send(urlOf(access.server, request), {
-      dispatcher: this.#agents.for(access)[kind],
-      method: request.method,
-      headers,
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal: request.signal ?? null,
-    });
+    const url = urlOf(access.server, request);
+    const { clock, onCall } = this.#options;
+    const started = clock.monotonic();
+    let status: number | undefined;
+    try {
+      const response = await send(url, {
+        dispatcher: this.#agents.for(access)[kind],
+        method: request.method,
+        headers,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        signal: request.signal ?? null,
+      });
+      status = response.statusCode;
+      return response;
+    } finally {
+      onCall?.({ method: request.method, host: url.host, status, durationMs: clock.monotonic() - started });
+    }
   }
 
   async #bodyOf(response: Response): Promise<unknown> {
@@ -187,14 +210,14 @@ export class UndiciKubePort implements KubePort {
   }
 }
 
-function urlOf(server: string, request: KubeRequest): string {
+function urlOf(server: string, request: KubeRequest): URL {
   const url = new URL(server);
   // A server behind a gateway has a path of its own.
   url.pathname = url.pathname.replace(/\/+$/, '') + request.path;
   for (const [name, value] of Object.entries(request.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
-  return url.href;
+  return url;
 }
 
 function headersOf(response: Response): Record<string, string> {
