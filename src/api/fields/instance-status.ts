@@ -50,6 +50,10 @@ const lease = optional(
         name: text('Name of the resource.', { maxLength: 253 }),
         uid: text('uid of the resource.', WORD),
         deletionPolicy: oneOf('What happens to the lease when its source is gone.', ['Delete', 'Orphan']),
+        terms: text('Hash of what the source says, renewal included, for which expire was worked out.', {
+          maxLength: 128,
+        }),
+        expire: optional(time('The end that was worked out, a whole minute.')),
       }),
     ),
   }),

@@ -25,7 +25,7 @@ export interface KindDefinition<R = unknown> {
   group: string;
   version: string;
   /** Path of the collection under a namespace: `/apis/<group>/<version>/namespaces/<namespace>/<plural>`. */
-  collectionPath(namespace: string): string;
+  collectionPath: (namespace: string) => string;
   description: string;
   columns: readonly PrinterColumn[];
   /** Simple string fields that `--field-selector` may name. */
@@ -33,9 +33,9 @@ export interface KindDefinition<R = unknown> {
   /** TypeBox schema of spec and status. */
   schema: TObject;
   /** The schema as the CRD carries it, without apiVersion, kind and metadata. */
-  structural(): StructuralSchema;
+  structural: () => StructuralSchema;
   /** Validates what the API server sent and fills defaults as it would. Never throws. */
-  parse(raw: unknown): Parsed<R>;
+  parse: (raw: unknown) => Parsed<R>;
 }
 
 interface KindInput {

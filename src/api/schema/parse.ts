@@ -3,14 +3,14 @@ import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { API_VERSION } from '../names.ts';
 import type { Meta, OwnerReference, Parsed, Problem } from '../resource.ts';
-import { isFields, prune } from './prune.ts';
+import { isFields, prune, under } from './prune.ts';
 import { MATCHES } from './rules.ts';
 import { rulesOf, type StructuralSchema } from './structural.ts';
 
 /** Problems named at most: a person mends the first few and looks again. */
 const PROBLEMS_LIMIT = 20;
 /** Fields whose value is never repeated: they may hold secrets or whole scripts. */
-const QUIET_FIELDS = /\.(value|inline|message|want|have)$/;
+const QUIET_FIELDS = /(^|\.)(value|inline|message|want|have)$/;
 
 /**
  * A parser for one kind: prunes, fills defaults, validates, and runs the rules that need no older object,
@@ -50,7 +50,7 @@ function compile(shape: StructuralSchema): ValidateFunction {
 function failed(problems: readonly Problem[], metadata?: Meta): { ok: false; problems: Problem[] } {
   return {
     ok: false,
-    problems: problems.slice(0, PROBLEMS_LIMIT).map((found) => ({ ...found, path: bare(found.path) })),
+    problems: problems.slice(0, PROBLEMS_LIMIT),
     ...(metadata === undefined ? {} : { metadata }),
   };
 }
@@ -60,19 +60,15 @@ function onePerField(problems: readonly Problem[]): Problem[] {
   return [...new Map(problems.map((found) => [found.path, found])).values()];
 }
 
-function bare(path: string): string {
-  return path.replace(/^\./, '');
-}
-
 function problem(path: string, value: unknown, complaint: string): Problem {
   const hidden = value === undefined || typeof value === 'object' || QUIET_FIELDS.test(path);
   const shown = hidden ? '' : JSON.stringify(value).slice(0, 80);
-  const subject = shown === '' ? bare(path) : `${bare(path)} is ${shown}`;
+  const subject = shown === '' ? path : `${path} is ${shown}`;
   return { path, value: shown, message: subject === '' ? complaint : `${subject}: ${complaint}` };
 }
 
 function missing(path: string, next: string): Problem {
-  return { path, value: '', message: `${bare(path)} is missing: ${next}` };
+  return { path, value: '', message: `${path} is missing: ${next}` };
 }
 
 /** One of ajv's errors in words: the field, its value, what is wanted and what to do. */
@@ -83,12 +79,12 @@ function explain(error: ErrorObject, body: unknown, shape: StructuralSchema): Pr
   let path = '';
   for (const step of steps) {
     value = (value as Record<string, unknown> | undefined)?.[step];
-    path += node?.type === 'array' ? `[${step}]` : `.${step}`;
+    path = node?.type === 'array' ? `${path}[${step}]` : under(path, step);
     node = node?.type === 'array' ? node.items : node?.properties?.[step];
   }
   const params = error.params as Record<string, unknown>;
   if (error.keyword === 'required') {
-    return missing(`${path}.${String(params['missingProperty'])}`, 'add it');
+    return missing(under(path, String(params['missingProperty'])), 'add it');
   }
   const hint = node?.['x-kubernetes-validations']?.find(({ rule }) => rule.startsWith(MATCHES));
   switch (error.keyword) {
@@ -119,7 +115,7 @@ function runRules(schema: TSchema, value: unknown, path: string, problems: Probl
     for (const [index, item] of value.entries()) runRules(items, item, `${path}[${index}]`, problems);
   } else if (isFields(value) && properties !== undefined) {
     for (const [name, field] of Object.entries(properties)) {
-      if (value[name] !== undefined) runRules(field, value[name], `${path}.${name}`, problems);
+      if (value[name] !== undefined) runRules(field, value[name], under(path, name), problems);
     }
   }
 }
@@ -134,7 +130,7 @@ function findDuplicates(schema: TSchema, items: readonly unknown[], path: string
       keys === undefined ? item : keys.map((k) => (item as Record<string, unknown>)[k]),
     );
     if (seen.has(key)) {
-      problems.push(problem(`${path}[${index}]`, item, `stands twice in ${bare(path)}: keep one`));
+      problems.push(problem(`${path}[${index}]`, item, `stands twice in ${path}: keep one`));
     }
     seen.add(key);
   }

@@ -28,7 +28,7 @@ export function prune(schema: StructuralSchema, value: unknown, path: string, pr
     if (!Object.hasOwn(value, name)) continue;
     const member = value[name];
     if (member === undefined || (member === null && field.default !== undefined)) continue;
-    kept.push([name, prune(field, member, `${path}.${name}`, problems)]);
+    kept.push([name, prune(field, member, under(path, name), problems)]);
   }
   return Object.fromEntries(kept);
 }
@@ -36,6 +36,11 @@ export function prune(schema: StructuralSchema, value: unknown, path: string, pr
 /** Whether a value is a JSON object. */
 export function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The path of a field: `spec` and `name` give `spec.name`. */
+export function under(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
 }
 
 function copyOpen(
@@ -65,7 +70,7 @@ function copyOpen(
     if (REFUSED_KEYS.has(key)) {
       problems.push({ path, value: '', message: `${path} has the key ${key}, which is refused: rename it` });
     } else {
-      kept.push([key, copyOpen(member, `${path}.${key.slice(0, 64)}`, problems, budget, depth + 1)]);
+      kept.push([key, copyOpen(member, under(path, key.slice(0, 64)), problems, budget, depth + 1)]);
     }
   }
   return Object.fromEntries(kept);
