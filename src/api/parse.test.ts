@@ -152,9 +152,9 @@ describe('the invalid samples', () => {
     const raw = parseYaml(text) as { kind: AnyResource['kind']; metadata: object };
     const found = messages(kindOf(raw.kind).parse({ ...raw, metadata: { ...metadata, ...raw.metadata } }));
     const words = own ?? [...text.matchAll(/^# expect: (.*)$/gm)].at(-1)?.[1] ?? '';
-    expect(own === 'pruned' ? found.join() === '' : found.join('\n')).toEqual(
-      own === 'pruned' ? true : expect.stringContaining(words),
-    );
+    // What the schema does not know is left out by the API server too, unless it is asked to be strict.
+    expect(found.length > 0).toBe(own !== 'pruned');
+    expect(found.join('\n')).toContain(own === 'pruned' ? '' : words);
   });
 });
 

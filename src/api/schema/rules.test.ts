@@ -85,7 +85,6 @@ function ruled(schema: TSchema, path: string): [string, TSchema, Rule][] {
 }
 
 const cel = new Environment({ unlistedVariablesAreDyn: true });
-cel.registerFunction('string.lowerAscii(): string', (text: string) => text.toLowerCase());
 
 const rules = KINDS.flatMap((definition) =>
   // Rules of the root see metadata.name, which is no part of the definition; they are tried as samples.

@@ -53,11 +53,12 @@ export function matches(pattern: string, message: string): Rule {
 
 /** A duration within bounds. What is no duration at all passes: that is the pattern's to say. */
 export function between(shortest: string, longest: string): Rule {
+  const whole = new RegExp(DURATION_PATTERN);
   const [min, max] = [parseDuration(shortest), parseDuration(longest)];
   return {
     rule: `!self.matches('${escaped(DURATION_PATTERN)}') || (duration(self) >= duration('${shortest}') && duration(self) <= duration('${longest}'))`,
     message: `a duration from ${shortest} to ${longest} goes here: choose one`,
-    holds: (text: string) => parseDuration(text) >= min && parseDuration(text) <= max,
+    holds: (text: string) => !whole.test(text) || (parseDuration(text) >= min && parseDuration(text) <= max),
   };
 }
 
