@@ -66,6 +66,6 @@ export function ownerFor(caller: Caller, owner: unknown): string {
   if (owner === undefined || owner === null || owner === '') return caller.personal;
   if (typeof owner === 'string' && caller.workspaces.has(owner)) return owner;
   throw badRequest(
-    `owner: "${String(owner)}" is not a workspace of yours; name your personal workspace "${caller.personal}" or a team that you belong to`,
+    `owner: ${JSON.stringify(owner)} is not a workspace of yours; name your personal workspace "${caller.personal}" or a team that you belong to`,
   );
 }

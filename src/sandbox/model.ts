@@ -3,14 +3,19 @@
  * the service's own business. Values are immutable: a change makes a new document.
  */
 
-export interface Variable {
+/** A variable in a request to deploy or update: the type may be left out. */
+export interface Override {
   name: string;
-  type: string;
+  type?: string;
   value?: unknown;
   required?: boolean;
   visibility?: string;
   scope?: string;
   [more: string]: unknown;
+}
+
+export interface Variable extends Override {
+  type: string;
 }
 
 export interface Member {

@@ -8,7 +8,7 @@ import { Hidden } from './edge/hidden.ts';
 import { Lag } from './edge/lag.ts';
 import { compileRules, type ReadingChoice } from './edge/readings.ts';
 import { Router } from './edge/router.ts';
-import { Validation } from './edge/validate.ts';
+import { validation } from './edge/validate.ts';
 import { Engine, type JobRunner } from './engine.ts';
 import type { SandboxAnswer, SandboxRequest } from './http.ts';
 import { Ids, strongRandom } from './ids.ts';
@@ -114,7 +114,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const parts = {
     service,
     router: new Router(ROUTES),
-    validation: new Validation(),
+    validation,
     faults: new Faults(random),
     lag: new Lag(store, time),
     hidden: new Hidden(),

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 
 /** `YYYY-MM-DD HH:MM:SS.ffffff`; the fraction may be left out in requests. */
 export const Timestamp = Type.String({

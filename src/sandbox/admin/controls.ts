@@ -1,8 +1,5 @@
 import type { AccountSpec } from '../accounts.ts';
-import type { Fault } from '../edge/faults.ts';
-import type { ReadingChoice } from '../edge/readings.ts';
 import type { OperationFault } from '../instances/operation-faults.ts';
-import type { Durations } from '../settings.ts';
 import type { Admin, RecordTable } from './admin.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -45,7 +42,7 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
   'POST /faults': {
     about:
       'Adds a fault of calls: match {method, route, path, caller} and latency, status, retryAfter, lose, …',
-    run: ({ admin, body }) => ({ id: admin.addFault({ match: {}, ...body } as Omit<Fault, 'id'>) }),
+    run: ({ admin, body }) => ({ id: admin.addFault({ match: {}, ...body }) }),
   },
   'DELETE /faults': { about: 'Removes all faults of calls.', run: ({ admin }) => admin.removeFault() },
   'DELETE /faults/{id}': { about: 'Removes one.', run: ({ admin, id }) => admin.removeFault(Number(id)) },
@@ -76,12 +73,12 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
   'GET /durations': { about: 'How long operations take.', run: ({ admin }) => admin.durations() },
   'PUT /durations': {
     about: 'Sets them, milliseconds: {deploy: 1000, …}.',
-    run: ({ admin, body }) => admin.setDurations(body as Partial<Durations>),
+    run: ({ admin, body }) => admin.setDurations(body),
   },
   'GET /readings': { about: 'Readings of open points.', run: ({ admin }) => admin.readings() },
   'PUT /readings': {
     about: 'Switches readings: {name: value}.',
-    run: ({ admin, body }) => admin.setReadings(body as ReadingChoice),
+    run: ({ admin, body }) => admin.setReadings(body),
   },
   'GET /clock': { about: "The service's time.", run: ({ admin }) => ({ now: admin.now() }) },
   'POST /clock': {

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, notFound, Refusal } from '../http.ts';
 import type { BlobDoc } from '../model.ts';
@@ -38,7 +38,8 @@ function store(call: Call, name: string, type: string, content: Uint8Array): Out
   const plain = name.split(/[/\\]/).at(-1) ?? '';
   if (plain === '' || plain === '.' || plain === '..') throw badRequest('the file needs a name');
   if (plain.length > MAX_NAME) throw badRequest(`the file name is longer than ${MAX_NAME} characters`);
-  if ([...plain].some((char) => char < ' ' || char === '\u007f')) {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(plain)) {
     throw badRequest('the file name holds control characters');
   }
   const blob = service.store.blobs.put({

@@ -32,7 +32,7 @@ export function checkVariables(service: Service, caller: Caller, variables: read
 function checkValue(service: Service, caller: Caller, variable: Variable): void {
   const { name, type, value } = variable;
   if (value === undefined || value === null || value === '') return;
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (type === 'Port' && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535)) {
     throw badRequest(`variables.${name}: "${text}" is not a port from 0 to 65535`);
   }

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { canChange, canSeeBox, canSeeProvider, ownerFor } from '../access.ts';
 import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http.ts';
@@ -185,7 +185,7 @@ function accessible(call: Call): BoxDoc[] {
   for (const box of [
     ...listing.boxes.by('owner', caller.personal),
     ...listing.boxes.by('member', caller.personal),
-    ...listing.boxes.by('visibility', 'organization').filter((box) => canSeeBox(caller, box)),
+    ...listing.boxes.by('visibility', 'organization').filter((other) => canSeeBox(caller, other)),
     ...listing.boxes.by('visibility', 'public'),
   ]) {
     if (box.version === undefined) found.set(box.id, box);

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { BoxKind } from '../model.ts';
 import {
   AutomaticUpdates,

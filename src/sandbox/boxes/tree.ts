@@ -1,4 +1,4 @@
-import type { BoxDoc, Variable } from '../model.ts';
+import type { BoxDoc, Override } from '../model.ts';
 import type { Service } from '../service.ts';
 
 export interface Node {
@@ -14,7 +14,7 @@ const MAX_DEPTH = 16;
 export function boxChildren(
   service: Service,
   box: BoxDoc,
-  overrides: readonly Variable[],
+  overrides: readonly Override[],
   path: string,
   find: (id: string) => BoxDoc | undefined = (id) => service.store.boxes.get(id),
 ): { name: string; box: BoxDoc }[] {
@@ -35,7 +35,7 @@ export function boxChildren(
 export function boxTree(
   service: Service,
   main: BoxDoc,
-  overrides: readonly Variable[],
+  overrides: readonly Override[],
   find?: (id: string) => BoxDoc | undefined,
 ): Node {
   const build = (box: BoxDoc, path: string, above: readonly string[]): Node => ({

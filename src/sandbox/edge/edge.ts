@@ -43,7 +43,7 @@ export class Edge {
   async handle(request: SandboxRequest): Promise<SandboxAnswer> {
     const { service, router, calls, faults } = this.#parts;
     service.engine.settle();
-    const [pathname = '/', search = ''] = splitOnce(request.path, '?');
+    const [pathname, search] = splitOnce(request.path, '?');
     const match = router.match(request.method, pathname);
     const caller = this.#caller(request);
     const route = match.kind === 'route' ? match.route.path : match.kind === 'method' ? match.template : '';
@@ -201,7 +201,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new Refusal(400, `the body is not UTF-8 (${String((cause as Error).message)})`);
+    throw new Refusal(400, `the body is not UTF-8 (${(cause as Error).message})`);
   }
   if (text.trim() === '') throw new Refusal(400, 'a JSON body is needed');
   try {
@@ -218,30 +218,26 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 function render(outcome: Outcome, success: number): SandboxAnswer {
-  switch (outcome.kind) {
-    case 'json':
-      return {
-        status: outcome.status ?? success,
-        headers: { ...JSON_TYPE },
-        body: encode(JSON.stringify(outcome.value)),
-      };
-    case 'text':
-      return {
-        status: outcome.status ?? success,
-        headers: { 'content-type': outcome.type ?? 'application/json' },
-        body: encode(outcome.text),
-      };
-    case 'list':
-      return { status: success, headers: { ...JSON_TYPE }, body: encode(`[${outcome.items.join(',')}]`) };
-    case 'bytes':
-      return {
-        status: success,
-        headers: { 'content-type': outcome.type, ...outcome.headers },
-        body: outcome.bytes,
-      };
-    case 'none':
-      return { status: outcome.status ?? success, headers: {}, body: new Uint8Array() };
+  const answer = (body: Uint8Array, headers: Record<string, string>, status?: number): SandboxAnswer => ({
+    status: status ?? success,
+    headers,
+    body,
+  });
+  if (outcome.kind === 'json') {
+    return answer(encode(JSON.stringify(outcome.value)), { ...JSON_TYPE }, outcome.status);
   }
+  if (outcome.kind === 'text') {
+    return answer(
+      encode(outcome.text),
+      { 'content-type': outcome.type ?? 'application/json' },
+      outcome.status,
+    );
+  }
+  if (outcome.kind === 'list') return answer(encode(`[${outcome.items.join(',')}]`), { ...JSON_TYPE });
+  if (outcome.kind === 'bytes') {
+    return answer(outcome.bytes, { 'content-type': outcome.type, ...outcome.headers });
+  }
+  return answer(new Uint8Array(), {}, outcome.status);
 }
 
 const NAMES: Readonly<Record<number, string>> = {

@@ -98,7 +98,7 @@ const MASK = '********';
 export interface Reading {
   /** One sentence for the documentation. */
   about: string;
-  /** The first one is the default. */
+  default: string;
   values: Readonly<Record<string, Partial<Rules>>>;
 }
 
@@ -106,6 +106,7 @@ export interface Reading {
 export const READINGS = {
   terminate: {
     about: 'When DELETE with operation=terminate is accepted: by the table of states, or always.',
+    default: 'table',
     values: {
       table: { acceptsTerminate: any(online, failed('terminate', 'terminate_service')) },
       always: { acceptsTerminate: always },
@@ -113,18 +114,22 @@ export const READINGS = {
   },
   bareDelete: {
     about: 'What DELETE of an instance without the operation query means.',
+    default: 'delete',
     values: { delete: { bareDelete: 'delete' }, terminate: { bareDelete: 'terminate' } },
   },
   operationStatus: {
     about: 'The success code of operations on instances.',
+    default: '202',
     values: { '202': { operationStatus: 202 }, '200': { operationStatus: 200 } },
   },
   gone: {
     about: 'The answer for an instance that was deleted.',
+    default: '404',
     values: { '404': { goneStatus: 404 }, '403': { goneStatus: 403 } },
   },
   login: {
     about: 'The answer of the token endpoint: an object with token, or the bare token as text.',
+    default: 'object',
     values: {
       object: {
         loginAnswer: (token: string) => ({ type: 'application/json', text: JSON.stringify({ token }) }),
@@ -134,6 +139,7 @@ export const READINGS = {
   },
   secondPhase: {
     about: 'Whether the second phase of shutdown and terminate shows an event of its own.',
+    default: 'shown',
     values: {
       shown: { secondPhase: { shutdown: 'shutdown_service', terminate: 'terminate_service' } },
       hidden: { secondPhase: {} },
@@ -141,6 +147,7 @@ export const READINGS = {
   },
   noLease: {
     about: 'How an always-on instance shows its lease: operation alwayson, or no lease key.',
+    default: 'alwayson',
     values: {
       alwayson: { noLease: { lease: { operation: 'alwayson', released: false } } },
       absent: { noLease: {} },
@@ -148,18 +155,22 @@ export const READINGS = {
   },
   leaseDropped: {
     about: 'PUT of an instance without the lease key: takes the lease off, or keeps it.',
+    default: 'removes',
     values: { removes: { leaseDropped: true }, keeps: { leaseDropped: false } },
   },
   leaseAlwaysOn: {
     about: 'PUT of an instance with lease operation alwayson: takes the lease off, or is ignored.',
+    default: 'removes',
     values: { removes: { leaseAlwaysOn: true }, ignored: { leaseAlwaysOn: false } },
   },
   leasePrecision: {
     about: 'Whether expire is kept as given, or cut to the minute.',
+    default: 'given',
     values: { given: { leasePrecision: 1 }, minute: { leasePrecision: 60_000 } },
   },
   boxPut: {
     about: "Which fields PUT of a box changes: the interface's list (others kept), more of them, or refusal.",
+    default: 'interface',
     values: {
       interface: { boxPutMore: [], boxPutRefuses: false },
       more: {
@@ -181,6 +192,7 @@ export const READINGS = {
   },
   passwords: {
     about: 'Values of Password variables in answers.',
+    default: 'plain',
     values: {
       plain: { showVariable: (variable: Variable) => variable },
       masked: {
@@ -193,30 +205,37 @@ export const READINGS = {
   },
   listEntries: {
     about: 'Entries of instance lists: whole, or without machines, boxes and policy box.',
+    default: 'full',
     values: { full: { leanInstances: false }, lean: { leanInstances: true } },
   },
   unknownFields: {
     about: 'Unknown fields of requests (those that the service itself returns are always taken).',
+    default: 'ignored',
     values: { ignored: { strictFields: false }, refused: { strictFields: true } },
   },
   ids: {
     about: 'Whether the ids query works on the lists of instances and workspaces too, or on boxes only.',
+    default: 'everywhere',
     values: { everywhere: { idsEverywhere: true }, boxes: { idsEverywhere: false } },
   },
   release: {
     about: 'Values of the release header that are served: any and none, or 4.0 only.',
+    default: 'any',
     values: { any: { releases: undefined }, strict: { releases: ['4.0'] } },
   },
   workspaceCreated: {
     about: 'The success code of POST /services/workspaces.',
+    default: '200',
     values: { '200': { workspaceCreated: 200 }, '201': { workspaceCreated: 201 } },
   },
   deployVersions: {
     about: 'Whether a deploy request may name a version instead of the box.',
+    default: 'accepted',
     values: { accepted: { deployVersions: true }, refused: { deployVersions: false } },
   },
   reboot: {
     about: 'After a script that ends with 100: the reboot comes, or never comes.',
+    default: 'comes',
     values: { comes: { rebootComes: true }, never: { rebootComes: false } },
   },
 } as const satisfies Readonly<Record<string, Reading>>;
@@ -236,7 +255,7 @@ export function compileRules(choice: ReadingChoice): Rules {
   }
   const rules: Partial<Rules> = { accepts };
   for (const [name, reading] of Object.entries(table)) {
-    const value = chosen[name] ?? Object.keys(reading.values)[0] ?? '';
+    const value = chosen[name] ?? reading.default;
     const part = reading.values[value];
     if (part === undefined) {
       throw new Error(

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { badRequest } from '../http.ts';
 
 /** Checks bodies against the schemas of the route table; a validator is compiled on first use and kept. */
-export class Validation {
+class Validation {
   readonly #ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false });
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
@@ -41,3 +41,8 @@ function describe(error: ErrorObject | undefined): string {
   }
   return `${path === '' ? 'body' : path}: ${error.message ?? 'invalid'}`;
 }
+
+export type { Validation };
+
+/** One for the process: what it keeps is a function of the schemas alone. */
+export const validation = new Validation();

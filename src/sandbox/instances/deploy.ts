@@ -3,7 +3,7 @@ import { checkVariables } from '../boxes/content.ts';
 import { boxTree, type Node } from '../boxes/tree.ts';
 import type { Call, Outcome } from '../edge/route.ts';
 import { badRequest } from '../http.ts';
-import type { BoxDoc, InstanceDoc, Lease, Variable } from '../model.ts';
+import type { BoxDoc, InstanceDoc, Lease, Override, Variable } from '../model.ts';
 import { armLease, lifespanLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { startOperation } from './operations.ts';
 import { freeze, freezeStack } from './stack.ts';
@@ -13,8 +13,8 @@ interface DeployBody {
   schema: string;
   owner?: string;
   name?: string;
-  box: { id: string; variables?: Variable[] };
-  policy_box: { id: string; variables?: Variable[] };
+  box: { id: string; variables?: Override[] };
+  policy_box: { id: string; variables?: Override[] };
   automatic_updates?: string;
   instance_tags?: string[];
   lease?: LeaseRequest | null;
@@ -104,7 +104,7 @@ function nodeAt(tree: Node, scope: string): Node | undefined {
 }
 
 /** Overrides with the type that the box's own variable has, where the request left it out. */
-export function overrides(tree: Node, variables: readonly Variable[]): Variable[] {
+export function overrides(tree: Node, variables: readonly Override[]): Variable[] {
   return variables.map((variable) => {
     const scope = variable.scope ?? '';
     const own = nodeAt(tree, scope)?.box.variables.find(
@@ -114,9 +114,9 @@ export function overrides(tree: Node, variables: readonly Variable[]): Variable[
     return {
       ...(own === undefined ? {} : { required: own.required, visibility: own.visibility }),
       ...rest,
-      type: (variable.type as string | undefined) ?? own?.type ?? 'Text',
+      type: rest.type ?? own?.type ?? 'Text',
       ...(scope === '' ? {} : { scope }),
-    } as Variable;
+    };
   });
 }
 
@@ -180,7 +180,10 @@ function newInstance(call: Call, parts: Parts): InstanceDoc {
     box: main.version?.box ?? main.id,
     stack: freezeStack(service, main, variables),
     policy: freeze(service, policy),
-    policyVariables: body.policy_box.variables ?? [],
+    policyVariables: (body.policy_box.variables ?? []).map((variable) => ({
+      ...variable,
+      type: variable.type ?? 'Text',
+    })),
     automatic_updates: body.automatic_updates ?? 'off',
     service: {
       id: service.ids.service(),

@@ -1,10 +1,10 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { canChange, canSee, canSeeBox } from '../access.ts';
 import { checkVariables } from '../boxes/content.ts';
 import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import type { OperationName } from '../edge/readings.ts';
 import { badRequest, conflict, forbidden, notFound, Refusal } from '../http.ts';
-import type { BoxDoc, InstanceDoc, Member, Variable } from '../model.ts';
+import type { BoxDoc, InstanceDoc, Member, Override } from '../model.ts';
 import { deploy, overrides } from './deploy.ts';
 import { armLease, dropLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { runId, startOperation } from './operations.ts';
@@ -84,7 +84,7 @@ interface InstanceBody {
   boxes?: { id: string }[];
   tags?: string[];
   members?: Member[];
-  variables?: Variable[];
+  variables?: Override[];
   lease?: LeaseRequest | null;
   schedule?: LeaseRequest | null;
 }
@@ -102,7 +102,7 @@ function update(call: Call): Outcome {
   if (body.members !== undefined) next.members = body.members;
   if (body.variables !== undefined) {
     const tree = instanceTree(service, instance);
-    next.variables = tree === undefined ? body.variables : overrides(tree, body.variables);
+    if (tree !== undefined) next.variables = overrides(tree, body.variables);
     checkVariables(service, caller, next.variables);
   }
   applyLease(call, next, body);
@@ -330,7 +330,10 @@ export const instanceRoutes: readonly Route[] = [
           .by('instance', visible(call).id)
           .filter((record) => wanted === null || record.operation === wanted || record.id === wanted)
           .flatMap((record) => record.activity)
-          .map(({ username: _, ...activity }) => activity),
+          .map((entry) => {
+            const { username: _username, ...activity } = entry;
+            return activity;
+          }),
       };
     },
   },

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { AutomaticUpdates, LeaseInput, Member, VariableOverride } from '../schemas.ts';
 
 const variables = Type.Array(VariableOverride, { maxItems: 2000 });

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { canSeeProvider } from '../access.ts';
 import { idsOf, param, type Call, type Route } from '../edge/route.ts';
 import { forbidden, notFound } from '../http.ts';

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import type { Route } from '../edge/route.ts';
 import { Refusal } from '../http.ts';
 import { grantToken, passwordMatches } from './tokens.ts';

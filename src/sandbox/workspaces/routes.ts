@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { belongsTo, canChange, canSeeProvider } from '../access.ts';
 import { boxText } from '../boxes/view.ts';
 import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
