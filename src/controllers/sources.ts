@@ -1,5 +1,6 @@
 import {
   CONFIG_MAPS,
+  KubeApiError,
   SECRETS,
   type Informer,
   type KubeClient,
@@ -57,10 +58,16 @@ export class KubeSources implements Sources {
   }
 
   async read(namespace: string, ref: SourceRef, signal?: AbortSignal): Promise<SourceContent> {
-    const object =
-      ref.kind === 'Secret'
-        ? await this.#secret(namespace, ref.name, signal)
-        : await this.#configMap(namespace, ref.name, signal);
+    let object: DataObject | undefined;
+    try {
+      object =
+        ref.kind === 'Secret'
+          ? await this.#secret(namespace, ref.name, signal)
+          : await this.#configMap(namespace, ref.name, signal);
+    } catch (error) {
+      if (!(error instanceof KubeApiError && error.status === 403)) throw error;
+      return missing(`the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`);
+    }
     if (object === undefined) return missing(`${ref.kind} "${ref.name}" does not exist`);
     const bytes = contentOf(object, ref);
     if (bytes === undefined) return missing(`${ref.kind} "${ref.name}" has no key "${ref.key}"`);

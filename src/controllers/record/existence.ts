@@ -72,10 +72,7 @@ export class AbsenceLog {
  * After our own accepted (or unanswered) DELETE one look is enough, and a 403 counts like a 404: builds of the
  * service differ in what they answer for a deleted record (service-behaviour.md 2.2).
  */
-export function goneAfterDelete(look: {
-  status: number | undefined;
-  listed: boolean;
-}): Absent | undefined {
+export function goneAfterDelete(look: { status: number | undefined; listed: boolean }): Absent | undefined {
   const gone = (look.status === 404 || look.status === 403) && !look.listed;
   return gone ? { kind: 'absent', [proof]: true } : undefined;
 }

@@ -29,8 +29,8 @@ export interface SearchRequest {
   candidates: readonly Candidate[];
   /** Ids noted in the intent as terminated. */
   skip: readonly string[];
-  /** Ids that other resources here hold; they are nobody's candidates. */
-  claimed: ReadonlySet<string>;
+  /** Whether another resource here holds the id: then it is nobody's candidate. */
+  isClaimed(id: string): boolean;
   /** Reads one entry afresh; undefined when the answer proves nothing, `gone` when it is not there any more. */
   read(id: string): Promise<Candidate | 'gone' | undefined>;
 }
@@ -40,9 +40,7 @@ export interface SearchRequest {
  * singly, and a match counts only after a fresh single read.
  */
 export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome> {
-  const open = request.candidates.filter(
-    ({ id }) => !request.skip.includes(id) && !request.claimed.has(id),
-  );
+  const open = request.candidates.filter(({ id }) => !request.skip.includes(id) && !request.isClaimed(id));
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
@@ -61,6 +59,12 @@ export async function searchByMarker(request: SearchRequest): Promise<SearchOutc
   }
   if (terminating !== undefined) return { kind: 'terminating', id: terminating };
   if (terminated.length > 0) return { kind: 'terminated', ids: terminated };
-  const named = open.find((entry) => entry.named);
-  return named === undefined ? { kind: 'none' } : { kind: 'nameTaken', id: named.id };
+  for (const entry of request.candidates) {
+    if (!entry.named || request.skip.includes(entry.id)) continue;
+    // The list may be older than the end of that record.
+    const fresh = await request.read(entry.id);
+    if (fresh === undefined) return { kind: 'unknown' };
+    if (fresh !== 'gone' && fresh.named) return { kind: 'nameTaken', id: entry.id };
+  }
+  return { kind: 'none' };
 }

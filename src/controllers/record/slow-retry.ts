@@ -20,7 +20,8 @@ export class SlowRetry<T> {
   /** The refusal that still holds for `fingerprint`, or undefined when it may be tried. */
   holds(fingerprint: string, now: number): { verdict: T; retryAfterMs: number } | undefined {
     const refused = this.#refused;
-    if (refused === undefined || refused.fingerprint !== fingerprint || now >= refused.retryAt) return undefined;
+    if (refused === undefined || refused.fingerprint !== fingerprint || now >= refused.retryAt)
+      return undefined;
     return { verdict: refused.verdict, retryAfterMs: refused.retryAt - now };
   }
 

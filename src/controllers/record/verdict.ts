@@ -1,7 +1,5 @@
-import type { ConditionType } from '../../api/reasons.ts';
-import { REASONS, type Reason } from '../../api/reasons.ts';
+import { CONDITIONS, factsOf, type Reason } from '../../api/reasons.ts';
 import type { Condition } from '../../api/resource.ts';
-import { formatDuration } from '../../base/duration.ts';
 
 /** What a pass concludes about a resource: one reason of the closed list, in words, and when to look again. */
 export interface Verdict {
@@ -10,13 +8,15 @@ export interface Verdict {
   message: string;
   /** Look again after so many milliseconds at the latest; absent: only when something changes. */
   recheckAfterMs?: number;
-  /** Conditions beside Ready, Reconciling and Stalled that are True now. */
+  /** Conditions beside Ready, Reconciling and Stalled. */
   extra?: readonly ExtraCondition[];
 }
 
-/** A condition such as LeaseExpiring or Drifted, present only while it is True. */
+/** A condition beside the three: LeaseExpiring or Drifted only while True, Reachable of a Connection always. */
 export interface ExtraCondition {
-  type: ConditionType;
+  type: (typeof CONDITIONS)[keyof typeof CONDITIONS];
+  /** @defaultValue True */
+  status?: Condition['status'];
   reason: Reason;
   message: string;
 }
@@ -44,17 +44,17 @@ export interface ConditionContext {
  * as it was keeps it True only when the present generation has been applied.
  */
 export function conditionsOf(verdict: Verdict, context: ConditionContext): Condition[] {
-  const rule = REASONS[verdict.reason];
+  const rule = factsOf(verdict.reason);
   const old = new Map((context.current.conditions ?? []).map((condition) => [condition.type, condition]));
   const settled = context.current.observedGeneration === context.generation;
   const wasReady = old.get('Ready');
-  const kept = rule.ready === 'Kept' && settled && wasReady?.status === 'True';
+  const kept = rule.ready === 'AsBefore' && settled && wasReady?.status === 'True';
   const next: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>[] = [
     kept
       ? { type: 'Ready', status: 'True', reason: wasReady.reason, message: wasReady.message }
       : {
           type: 'Ready',
-          status: rule.ready === 'Kept' ? 'False' : rule.ready,
+          status: rule.ready === 'AsBefore' ? 'False' : rule.ready,
           reason: verdict.reason,
           message: cut(verdict.message),
         },
@@ -63,7 +63,12 @@ export function conditionsOf(verdict: Verdict, context: ConditionContext): Condi
     next.push({ type: rule.also, status: 'True', reason: verdict.reason, message: cut(verdict.message) });
   }
   for (const extra of verdict.extra ?? []) {
-    next.push({ type: extra.type, status: 'True', reason: extra.reason, message: cut(extra.message) });
+    next.push({
+      type: extra.type,
+      status: extra.status ?? 'True',
+      reason: extra.reason,
+      message: cut(extra.message),
+    });
   }
   return next
     .map((condition) => {
@@ -82,9 +87,4 @@ export function conditionsOf(verdict: Verdict, context: ConditionContext): Condi
 
 function cut(message: string): string {
   return message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 1)}…`;
-}
-
-/** Waits for people: `10m` rather than 600000. */
-export function inWords(ms: number): string {
-  return formatDuration(ms);
 }

@@ -1,0 +1,142 @@
+import type { Box } from '../../api/box.ts';
+import { EVENT_NAMES } from '../../api/words.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import type { ResourceType } from '../../kube/index.ts';
+import type { BoxRecord, Write } from '../../service/index.ts';
+import type { Cached, KindCache } from '../cache.ts';
+import { hashOfVariables, readFile, resolveVariables } from '../content/variables.ts';
+import type { OperatorContext } from '../context.ts';
+import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
+import type { DesiredEvent, Draft } from '../draft/draft.ts';
+import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
+import { verdict } from '../record/verdict.ts';
+import { boxCycle } from './cycle.ts';
+
+type BoxPass = Pass<Box, BoxRecord, DraftMemory>;
+
+/** A Box of type Script as a record of the service. */
+export function boxKind(options: {
+  context: OperatorContext;
+  type: ResourceType;
+  boxes: KindCache<Box>;
+  users: (box: Box) => { names: string[]; others: boolean };
+}): RecordKind<Box, BoxRecord, Draft, DraftMemory> {
+  const { context, boxes } = options;
+  return {
+    type: options.type,
+    family: 'boxes',
+    noun: 'box',
+    onMissing: 'Recreate',
+    forgotten: [...DRAFT_FORGOTTEN, 'stack'],
+    candidate: boxCandidate,
+    misfit: (record, handle) => misfitOf(record, 'script', handle),
+    read: (handle, id, read) => handle.client.boxes.read(id, read),
+    resolve: (pass) => resolveBox(pass, context, boxes),
+    intentExtras: () => ({}),
+    create: (pass, draft) => createBox(pass, draft),
+    converge: (pass, record, draft) => convergeBox(pass, record, draft),
+    observe: (_pass, record) => shownOf(record),
+    changeWaits: (box) => box.status.observedGeneration !== box.metadata.generation,
+    users: options.users,
+    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
+    remove: (pass, id) =>
+      pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
+  };
+
+  async function convergeBox(pass: BoxPass, record: BoxRecord, draft: Draft): Promise<Convergence<Box>> {
+    const done = await convergeDraft<Box>(pass, record, draft);
+    const nested = draft.variables.flatMap(({ wire }) => (wire.type === 'Box' ? [String(wire.value)] : []));
+    const fields: StatusFields<Box> = {
+      ...done.fields,
+      ...(nested.length === 0 ? { stack: undefined } : { stack: [record.id, ...nested.toSorted()] }),
+    };
+    return { ...done, fields };
+  }
+}
+
+async function resolveBox(
+  pass: BoxPass,
+  context: OperatorContext,
+  boxes: KindCache<Box>,
+): Promise<Resolution<Draft>> {
+  const box = pass.resource;
+  const { namespace, name } = box.metadata;
+  const find = (other: string): Cached<Box> | undefined => boxes.get(`${namespace}/${other}`);
+  const cycle = boxCycle(box, find);
+  if (cycle !== undefined) {
+    return {
+      kind: 'waiting',
+      verdict: verdict(
+        'NeedsUser',
+        `spec.variables: boxes contain each other (${cycle.join(' → ')}): take one of these boxRefs away`,
+      ),
+    };
+  }
+  const { sources, digest } = context;
+  const { signal } = pass;
+  const variables = await resolveVariables(box.spec.variables, 'spec.variables', {
+    namespace,
+    sources,
+    digest,
+    signal,
+    boxId: (other) => idOf(other, find(other)),
+  });
+  if (variables.kind === 'waiting') return waitingFor(variables.message);
+  const events: DesiredEvent[] = [];
+  for (const word of EVENT_NAMES.ours) {
+    const source = box.spec.events[word];
+    if (source === undefined) continue;
+    const event = EVENT_NAMES.toService(word);
+    const file = await readFile(source, `events.${event}`, event, { namespace, sources, digest, signal });
+    if (typeof file === 'string') return waitingFor(`spec.events.${word}: ${file}`);
+    events.push({ event, destinationPath: source.destinationPath, file });
+  }
+  const { description, requirements } = box.spec;
+  const finalName = box.spec.name ?? name;
+  const fields = { description, requirements };
+  const hash = digest.of(
+    canonicalJson({
+      finalName,
+      fields,
+      events: events.map(({ event, destinationPath, file }) => ({ event, destinationPath, hmac: file.hmac })),
+    }),
+    hashOfVariables(variables.variables),
+  );
+  return {
+    kind: 'ready',
+    desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },
+  };
+}
+
+function createBox(pass: BoxPass, draft: Draft): Promise<Write<BoxRecord>> {
+  const { handle, marker, owner } = pass;
+  return handle.client.boxes.create(
+    {
+      schema: `${handle.schemaBase}/boxes/script`,
+      name: marker,
+      owner,
+      visibility: 'workspace',
+      automatic_updates: 'off',
+      ...draft.fields,
+    },
+    { priority: pass.priority, signal: pass.signal },
+  );
+}
+
+/** The id of a nested box, once its content is in place. */
+function idOf(
+  name: string,
+  box: Cached<Box> | undefined,
+): { kind: 'found'; id: string } | { kind: 'waiting'; message: string } {
+  if (box === undefined) return { kind: 'waiting', message: `Box "${name}" does not exist` };
+  const { id, draftHash } = box.status;
+  if (id === undefined || draftHash === undefined || box.metadata.deletionTimestamp !== undefined) {
+    return { kind: 'waiting', message: `Box "${name}" is not in place yet` };
+  }
+  return { kind: 'found', id };
+}
+
+function waitingFor(message: string): Resolution<Draft> {
+  return { kind: 'waiting', verdict: verdict('WaitingForReference', message) };
+}

@@ -1,0 +1,95 @@
+import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
+import { ANNOTATIONS } from '../api/names.ts';
+import type { Problem } from '../api/resource.ts';
+import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
+
+/** A resource in the cache. `problems`: it does not fit its schema, so nothing but its envelope can be trusted. */
+export type Cached<R> = R & { problems?: Problem[] };
+
+type Held<R extends AnyResource> = Cached<R> & KubeObject;
+
+/** Indexes of every kind's cache. */
+const INDEXES = {
+  /** By `Kind/namespace/name` of everything that the resource refers to. */
+  reference: 'reference',
+  /** By the id of the record that it claims, in annotation or status. */
+  id: 'id',
+  uid: 'uid',
+} as const;
+
+/** The cache of one of our kinds: parsed and defaulted, with what points at what. */
+export class KindCache<R extends AnyResource> {
+  readonly informer: Informer<Held<R>>;
+  readonly kind: KindName;
+
+  constructor(kind: R['kind'], options: Omit<InformerOptions<Held<R>>, 'type' | 'indexes' | 'transform'>) {
+    this.kind = kind;
+    const { group, version, plural, parse } = kindOf(kind);
+    this.informer = new Informer<Held<R>>({
+      ...options,
+      type: { group, version, plural, kind, namespaced: true },
+      transform: (raw) => {
+        const parsed = parse(raw);
+        if (parsed.ok) return parsed.resource as Held<R>;
+        return { ...raw, status: raw.status ?? { observedGeneration: -1 }, problems: parsed.problems };
+      },
+      indexes: {
+        [INDEXES.reference]: (resource) =>
+          resource.problems === undefined
+            ? referencesOf(resource).map((ref) =>
+                referenceKey(ref.kind, resource.metadata.namespace, ref.name),
+              )
+            : [],
+        [INDEXES.id]: (resource) => claimedIds(resource),
+        [INDEXES.uid]: (resource) => [resource.metadata.uid],
+      },
+    });
+  }
+
+  get(key: string): Cached<R> | undefined {
+    return this.informer.get(key);
+  }
+
+  list(namespace?: string): Cached<R>[] {
+    return this.informer.list(namespace);
+  }
+
+  /** Takes the answer of an own write. */
+  remember(raw: object): void {
+    this.informer.remember(raw as Held<R>);
+  }
+
+  /** Resources that claim a record. */
+  claimants(id: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.id, id);
+  }
+
+  isLiving(uid: string): boolean {
+    return this.informer.byIndex(INDEXES.uid, uid).length > 0;
+  }
+
+  /** Resources that refer to an object; always of the object's own namespace. */
+  referrers(kind: string, namespace: string, name: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.reference, referenceKey(kind, namespace, name));
+  }
+
+  onChange(handler: ChangeHandler<Held<R>>): () => void {
+    return this.informer.onChange(handler);
+  }
+}
+
+function referenceKey(kind: string, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+function claimedIds(resource: {
+  metadata: { annotations?: Record<string, string> | undefined };
+  status?: unknown;
+}): string[] {
+  const status = resource.status as { id?: unknown } | undefined;
+  const ids = new Set<string>();
+  const annotated = resource.metadata.annotations?.[ANNOTATIONS.externalId];
+  if (annotated !== undefined) ids.add(annotated);
+  if (typeof status?.id === 'string') ids.add(status.id);
+  return [...ids];
+}

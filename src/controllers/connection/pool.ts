@@ -1,0 +1,190 @@
+import type { Connection } from '../../api/connection.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
+import {
+  createServiceClient,
+  type CallReport,
+  type ClosablePort,
+  type Credentials,
+  type ServiceClient,
+} from '../../service/index.ts';
+import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
+import type { OperatorContext } from '../context.ts';
+
+/** Makes the port to an endpoint; throws EndpointError for one that may not be called. */
+export type PortFactory = (options: {
+  endpoint: string;
+  ca: string | undefined;
+  connections: number;
+}) => ClosablePort;
+
+interface Entry {
+  /** Of everything that the client was made from; another fingerprint means another client. */
+  fingerprint: string;
+  client: ServiceClient;
+  port: ClosablePort;
+  endpoint: string;
+  spec: Connection['spec'];
+  /** Undefined until a probe went well with this client. */
+  ready: { workspace: string; schemaBase: string } | undefined;
+  /** What was ready last, for deletions. */
+  lastGood: { workspace: string; schemaBase: string } | undefined;
+}
+
+/** What a Connection that is not ready says. */
+interface NotReady {
+  message: string;
+  credentialsMissing: boolean;
+}
+
+/**
+ * The clients of all connections: one per endpoint and credential, with the budget and the breaker that all
+ * kinds share. Keeps the last good credential in memory for deletions until the Connection itself is gone.
+ */
+export class ConnectionPool implements Connections {
+  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log'>;
+  readonly #portFor: PortFactory;
+  readonly #entries = new Map<string, Entry>();
+  readonly #notReady = new Map<string, NotReady>();
+  readonly #listeners: ((key: string) => void)[] = [];
+  readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
+
+  constructor(options: {
+    context: Pick<OperatorContext, 'clock' | 'random' | 'log'>;
+    portFor: PortFactory;
+    onCall?: (key: string, report: CallReport) => void;
+  }) {
+    this.#context = options.context;
+    this.#portFor = options.portFor;
+    this.#onCall = options.onCall;
+  }
+
+  resolve(namespace: string, ref: { name: string }): ConnectionState {
+    const key = `${namespace}/${ref.name}`;
+    const entry = this.#entries.get(key);
+    const not = this.#notReady.get(key);
+    if (entry?.ready !== undefined && not === undefined) {
+      return { kind: 'ready', handle: handleOf(key, entry, entry.ready) };
+    }
+    const waiting: ConnectionState = {
+      kind: 'waiting',
+      message: not?.message ?? `Connection "${ref.name}" does not exist, or was not looked at yet`,
+      credentialsMissing: not?.credentialsMissing ?? entry === undefined,
+    };
+    const good = entry?.ready ?? entry?.lastGood;
+    return entry === undefined || good === undefined
+      ? waiting
+      : { ...waiting, handle: handleOf(key, entry, good) };
+  }
+
+  /** Tells when a connection's state has changed. */
+  onChange(listener: (key: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The client for a spec and a credential; the one in use when nothing about it changed. */
+  client(
+    key: string,
+    spec: Connection['spec'],
+    credentials: Credentials,
+    ca: string | undefined,
+  ): { client: ServiceClient; fresh: boolean } {
+    const { endpoint, headers, release, pace } = spec;
+    const fingerprint = sha256Base32(canonicalJson({ endpoint, headers, release, pace, credentials, ca }));
+    const known = this.#entries.get(key);
+    if (known?.fingerprint === fingerprint) {
+      known.spec = spec;
+      return { client: known.client, fresh: false };
+    }
+    const { clock, random, log } = this.#context;
+    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
+    const client = createServiceClient({
+      port,
+      credentials,
+      headers,
+      release,
+      pace,
+      clock,
+      random,
+      log: log.child({ connection: key }),
+      onCall: (report) => this.#onCall?.(key, report),
+    });
+    const lastGood = known?.endpoint === endpoint ? (known.ready ?? known.lastGood) : undefined;
+    if (known !== undefined) this.#close(known);
+    this.#entries.set(key, { fingerprint, client, port, endpoint, spec, ready: undefined, lastGood });
+    return { client, fresh: true };
+  }
+
+  /** A probe went well. */
+  setReady(key: string, ready: { workspace: string; schemaBase: string }): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    const changed = this.#notReady.delete(key) || canonicalJson(entry.ready) !== canonicalJson(ready);
+    entry.ready = ready;
+    entry.lastGood = ready;
+    if (changed) this.#tell(key);
+  }
+
+  /** The connection cannot be used for the reason given. */
+  setNotReady(key: string, not: NotReady): void {
+    const before = this.#notReady.get(key);
+    this.#notReady.set(key, not);
+    if (before?.message !== not.message) this.#tell(key);
+  }
+
+  /** Whether a client with a good credential is in memory. */
+  isReady(key: string): boolean {
+    return this.#entries.get(key)?.ready !== undefined && !this.#notReady.has(key);
+  }
+
+  /** The Connection is gone. */
+  drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#close(entry);
+    this.#entries.delete(key);
+    this.#notReady.delete(key);
+    this.#tell(key);
+  }
+
+  /** Every credential and token in memory, for masking. */
+  secretValues(): string[] {
+    return [...this.#entries.values()].flatMap((entry) => [...entry.client.secretValues()]);
+  }
+
+  closeAll(): void {
+    for (const entry of this.#entries.values()) this.#close(entry);
+    this.#entries.clear();
+  }
+
+  #close(entry: Entry): void {
+    entry.client.close();
+    entry.port
+      .close()
+      .catch((error: unknown) => this.#context.log.debug({ error }, 'closing a service port failed'));
+  }
+
+  #tell(key: string): void {
+    for (const listener of this.#listeners) listener(key);
+  }
+}
+
+function handleOf(
+  key: string,
+  entry: Entry,
+  good: { workspace: string; schemaBase: string },
+): ConnectionHandle {
+  const { poll, defaults } = entry.spec;
+  return {
+    key,
+    endpoint: entry.endpoint,
+    client: entry.client,
+    workspace: good.workspace,
+    schemaBase: good.schemaBase,
+    poll: {
+      processingMs: Math.max(parseDuration(poll.processing), 100),
+      settledMs: Math.max(parseDuration(poll.settled), 1_000),
+      lagWindowMs: parseDuration(poll.lagWindow),
+    },
+    defaults,
+  };
+}

@@ -1,0 +1,127 @@
+import type { Connection } from '../../api/connection.ts';
+import type { ServiceClient, WorkspaceRecord } from '../../service/index.ts';
+import { verdict, type Verdict } from '../record/verdict.ts';
+
+/** What looking at a service with a credential brings. */
+export type ProbeOutcome =
+  | { kind: 'ready'; workspace: string; schemaBase: string; email: string | undefined }
+  | { kind: 'not'; verdict: Verdict; reached: boolean; letIn: boolean };
+
+/** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
+const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
+const RETRY_MS = 5_000;
+
+/** Logs in, lists the workspaces, and finds the one that owns new records and the schema base. */
+export async function probe(
+  client: ServiceClient,
+  spec: Connection['spec'],
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const read = await client.workspaces.list({ signal });
+  if (read.kind === 'missing') {
+    return not(
+      verdict('Unknown', 'The endpoint knows no workspaces (404): check spec.endpoint', 60_000),
+      true,
+      true,
+    );
+  }
+  if (read.kind === 'unknown') {
+    const { code, message, retryAfterMs = RETRY_MS } = read.error;
+    switch (code) {
+      case 'CredentialsRejected':
+      case 'CredentialsUnusable':
+        return not(
+          verdict('CredentialsRejected', `${message}: put valid credentials into the Secret`),
+          true,
+          false,
+        );
+      case 'Forbidden':
+        return not(
+          verdict('CredentialsRejected', `${message}: the account may not list workspaces`),
+          true,
+          false,
+        );
+      case 'Tls':
+        return not(
+          verdict('ServiceUnavailable', `${message}: set spec.tls.caRef, or mend the certificate`, 60_000),
+          false,
+          false,
+        );
+      case 'NotAllowed':
+      case 'Redirected':
+        return not(verdict('NeedsUser', `${message}: correct spec.endpoint`), code === 'Redirected', false);
+      case 'BadAnswer':
+      case 'TooLarge':
+      case 'BadRequest':
+        return not(verdict('Unknown', `${message}: check spec.endpoint`, 60_000), true, false);
+      case 'Throttled':
+        return not(verdict('Throttled', message, retryAfterMs), true, true);
+      default:
+        return not(verdict('ServiceUnavailable', message, retryAfterMs), false, false);
+    }
+  }
+  return fromWorkspaces(read.record, spec);
+}
+
+function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['spec']): ProbeOutcome {
+  const personal = records.filter((record) => kindOfWorkspace(record) === 'personal');
+  const schemaBase = spec.schemaBase === '' ? learnt(records) : spec.schemaBase;
+  if (schemaBase === undefined) {
+    return not(
+      verdict('NeedsUser', 'No workspace record tells the schema base: set spec.schemaBase', 60_000),
+      true,
+      true,
+    );
+  }
+  const email = personal.length === 1 ? personal[0]?.email : undefined;
+  if (spec.workspace !== '') {
+    if (records.some((record) => record.id === spec.workspace)) {
+      return { kind: 'ready', workspace: spec.workspace, schemaBase, email };
+    }
+    return not(
+      verdict(
+        'NeedsUser',
+        `Workspace "${spec.workspace}" is not visible with these credentials: correct spec.workspace; ` +
+          `visible are ${listed(records)}`,
+        60_000,
+      ),
+      true,
+      true,
+    );
+  }
+  const [only, ...more] = personal;
+  if (only !== undefined && more.length === 0) {
+    return { kind: 'ready', workspace: only.id, schemaBase, email };
+  }
+  return not(
+    verdict(
+      'NeedsUser',
+      `${only === undefined ? 'No' : 'More than one'} personal workspace is visible: set spec.workspace to one of ` +
+        `${listed(records)}`,
+      60_000,
+    ),
+    true,
+    true,
+  );
+}
+
+function not(said: Verdict, reached: boolean, letIn: boolean): ProbeOutcome {
+  return { kind: 'not', verdict: said, reached, letIn };
+}
+
+function kindOfWorkspace(record: WorkspaceRecord): string | undefined {
+  return WORKSPACE_SCHEMA.exec(record.schema ?? '')?.[2];
+}
+
+function learnt(records: readonly WorkspaceRecord[]): string | undefined {
+  for (const record of records) {
+    const base = WORKSPACE_SCHEMA.exec(record.schema ?? '')?.[1];
+    if (base !== undefined && base !== '') return base;
+  }
+  return undefined;
+}
+
+function listed(records: readonly WorkspaceRecord[]): string {
+  const ids = records.map((record) => record.id).toSorted();
+  return ids.length === 0 ? 'none' : ids.slice(0, 10).join(', ') + (ids.length > 10 ? ', …' : '');
+}

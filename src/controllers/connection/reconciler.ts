@@ -1,0 +1,303 @@
+import type { Connection } from '../../api/connection.ts';
+import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import { KubeApiError, statusPatch, type ReconcileContext, type Result } from '../../kube/index.ts';
+import { EndpointError } from '../../service/index.ts';
+import type { Cached, KindCache } from '../cache.ts';
+import type { OperatorContext } from '../context.ts';
+import { problemsVerdict } from '../record/problems.ts';
+import { eventOf, nextStatus } from '../record/status.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/verdict.ts';
+import { credentialsIn } from './credentials.ts';
+import type { ConnectionPool } from './pool.ts';
+import { probe } from './probe.ts';
+
+/** Credentials are looked at this often, milliseconds: the operator may only `get` Secrets, not watch them. */
+const SECRET_LOOK_MS = 30_000;
+/** What the user has to change is looked at again this often, milliseconds. */
+const SLOW_MS = 600_000;
+const CA_LIMIT = 262_144;
+
+/** What this process remembers of a connection. */
+interface Memory {
+  uid: string;
+  /** What the last probe went well with. */
+  probed: { fingerprint: string; at: number } | undefined;
+  /** A credential that was refused; not tried again before it changes, but slowly. */
+  rejected: { fingerprint: string; retryAt: number; said: Verdict } | undefined;
+}
+
+/** What a pass over a connection found. */
+interface Found {
+  verdict: Verdict;
+  fields: Partial<Connection['status']>;
+  /** Undefined: not known, so not shown. */
+  reached?: boolean;
+  letIn?: boolean;
+}
+
+/** Keeps a Connection's client, and says whether it can be used. */
+export class ConnectionReconciler {
+  readonly #context: Omit<OperatorContext, 'connections'>;
+  readonly #pool: ConnectionPool;
+  readonly #cache: KindCache<Connection>;
+  readonly #users: (connection: Connection) => string[];
+  readonly #memories = new Map<string, Memory>();
+
+  constructor(options: {
+    context: Omit<OperatorContext, 'connections'>;
+    pool: ConnectionPool;
+    cache: KindCache<Connection>;
+    /** Resources that use a connection, as `Kind/name`. */
+    users: (connection: Connection) => string[];
+  }) {
+    this.#context = options.context;
+    this.#pool = options.pool;
+    this.#cache = options.cache;
+    this.#users = options.users;
+  }
+
+  /** The service has refused the credential in the middle of work: look at the Secret before anything else. */
+  noteRejected(key: string): void {
+    const memory = this.#memories.get(key);
+    if (memory !== undefined) memory.probed = undefined;
+  }
+
+  async reconcile(key: string, run: ReconcileContext): Promise<Result> {
+    const resource = this.#cache.get(key);
+    if (resource === undefined) {
+      this.#memories.delete(key);
+      this.#pool.drop(key);
+      return {};
+    }
+    try {
+      return await this.#pass(key, resource, run);
+    } catch (error) {
+      if (error instanceof KubeApiError && error.isConflict)
+        return { requeueAfterMs: 200, priority: run.priority };
+      throw error;
+    }
+  }
+
+  async #pass(key: string, resource: Cached<Connection>, run: ReconcileContext): Promise<Result> {
+    if (resource.problems !== undefined) {
+      const said = problemsVerdict(resource.problems);
+      this.#pool.setNotReady(key, { message: notReady(resource, said), credentialsMissing: false });
+      await this.#write(resource, { verdict: said, fields: {} }, run);
+      return {};
+    }
+    const users = this.#users(resource);
+    if (resource.metadata.deletionTimestamp !== undefined) {
+      if (resource.metadata.finalizers?.includes(FINALIZER) !== true) return {};
+      if (users.length === 0) {
+        await this.#patch(resource, { finalizers: without(resource) }, run);
+        return {};
+      }
+      await this.#check(key, resource, run);
+      const shown = users.slice(0, 5).join(', ') + (users.length > 5 ? ` and ${users.length - 5} more` : '');
+      const said = verdict(
+        'InUse',
+        `Used by ${shown}: delete these first; this one then goes by itself`,
+        5_000,
+      );
+      await this.#write(resource, { verdict: said, fields: {} }, run);
+      return { requeueAfterMs: 5_000 };
+    }
+    if (resource.metadata.finalizers?.includes(FINALIZER) !== true) {
+      await this.#patch(resource, { finalizers: [...(resource.metadata.finalizers ?? []), FINALIZER] }, run);
+      return { requeueAfterMs: 0, priority: run.priority };
+    }
+    const found = await this.#check(key, resource, run);
+    await this.#write(resource, found, run);
+    return { requeueAfterMs: Math.min(found.verdict.recheckAfterMs ?? SECRET_LOOK_MS, SECRET_LOOK_MS) };
+  }
+
+  async #check(key: string, resource: Connection, run: ReconcileContext): Promise<Found> {
+    const found = await this.#look(key, resource, run);
+    if (found.verdict.reason === 'Settled' && found.fields.account !== undefined) {
+      this.#pool.setReady(key, {
+        workspace: found.fields.account.workspace,
+        schemaBase: found.fields.schemaBase ?? '',
+      });
+    } else {
+      this.#pool.setNotReady(key, {
+        message: notReady(resource, found.verdict),
+        credentialsMissing: found.verdict.reason === 'WaitingForSecret',
+      });
+    }
+    return found;
+  }
+
+  async #look(key: string, resource: Connection, run: ReconcileContext): Promise<Found> {
+    const { clock, sources } = this.#context;
+    const { namespace, uid } = resource.metadata;
+    const { spec, status } = resource;
+    const memory = this.#memory(key, uid);
+
+    let data: Readonly<Record<string, Uint8Array>> | undefined;
+    try {
+      data = await sources.secret(namespace, spec.credentialsRef.name, run.signal);
+    } catch (error) {
+      if (!(error instanceof KubeApiError && error.status === 403)) throw error;
+      const said = `The operator may not read Secret "${spec.credentialsRef.name}": grant it get in this namespace`;
+      return { verdict: verdict('WaitingForSecret', said, SECRET_LOOK_MS), fields: {} };
+    }
+    const read = credentialsIn(spec.credentialsRef.name, data);
+    if (read.kind === 'missing') {
+      return { verdict: verdict('WaitingForSecret', read.message, SECRET_LOOK_MS), fields: {} };
+    }
+    const ca = await this.#authorities(resource, run);
+    if (ca.kind === 'missing') {
+      return { verdict: verdict('WaitingForReference', ca.message, SECRET_LOOK_MS), fields: {} };
+    }
+
+    let client;
+    try {
+      ({ client } = this.#pool.client(key, spec, read.credentials, ca.pem));
+    } catch (error) {
+      if (!(error instanceof EndpointError)) throw error;
+      return { verdict: verdict('NeedsUser', `spec.endpoint: ${error.message}`, SLOW_MS), fields: {} };
+    }
+    const now = clock.monotonic();
+    const fingerprint = this.#context.digest.of(
+      canonicalJson({ spec: { ...spec, pace: undefined, poll: undefined, defaults: undefined } }),
+      canonicalJson(read.credentials),
+      ca.pem ?? '',
+    );
+    const fresh = memory.probed?.fingerprint === fingerprint && this.#pool.isReady(key);
+    if (fresh && now - (memory.probed?.at ?? 0) < parseDuration(spec.poll.settled)) {
+      return this.#settled(status);
+    }
+    const { rejected } = memory;
+    if (rejected?.fingerprint === fingerprint && now < rejected.retryAt) {
+      return { verdict: rejected.said, fields: {}, reached: true, letIn: false };
+    }
+    const outcome = await probe(client, spec, run.signal);
+    if (outcome.kind === 'not') {
+      memory.probed = undefined;
+      if (outcome.verdict.reason === 'CredentialsRejected') {
+        memory.rejected = { fingerprint, retryAt: now + SLOW_MS, said: outcome.verdict };
+      }
+      return { verdict: outcome.verdict, fields: {}, reached: outcome.reached, letIn: outcome.letIn };
+    }
+    memory.probed = { fingerprint, at: now };
+    memory.rejected = undefined;
+    const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
+    const account = {
+      workspace: outcome.workspace,
+      ...(outcome.email === undefined ? {} : { email: outcome.email }),
+    };
+    const checkedAt =
+      status.credential?.kind === kind && canonicalJson(status.account) === canonicalJson(account)
+        ? status.credential.checkedAt
+        : new Date(clock.now()).toISOString();
+    return {
+      ...this.#settled(status),
+      fields: {
+        schemaBase: outcome.schemaBase,
+        account,
+        credential: { kind, ...(checkedAt === undefined ? {} : { checkedAt }) },
+      },
+    };
+  }
+
+  #settled(status: Connection['status']): Found {
+    const { schemaBase, account, credential } = status;
+    return {
+      verdict: verdict('Settled', 'The service answers and lets the account in'),
+      fields: {
+        ...(schemaBase === undefined ? {} : { schemaBase }),
+        ...(account === undefined ? {} : { account }),
+        ...(credential === undefined ? {} : { credential }),
+      },
+      reached: true,
+      letIn: true,
+    };
+  }
+
+  async #authorities(
+    resource: Connection,
+    run: ReconcileContext,
+  ): Promise<{ kind: 'found'; pem: string | undefined } | { kind: 'missing'; message: string }> {
+    const ref = resource.spec.tls?.caRef;
+    if (ref === undefined) return { kind: 'found', pem: undefined };
+    const content = await this.#context.sources.read(resource.metadata.namespace, ref, run.signal);
+    if (content.kind === 'missing') return { kind: 'missing', message: `spec.tls.caRef: ${content.message}` };
+    if (content.bytes.byteLength > CA_LIMIT) {
+      return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" holds more than 256 KiB` };
+    }
+    const pem = Buffer.from(content.bytes).toString('utf8');
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+      return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" holds no PEM certificate` };
+    }
+    return { kind: 'found', pem };
+  }
+
+  #memory(key: string, uid: string): Memory {
+    const known = this.#memories.get(key);
+    if (known?.uid === uid) return known;
+    const fresh: Memory = { uid, probed: undefined, rejected: undefined };
+    this.#memories.set(key, fresh);
+    return fresh;
+  }
+
+  async #write(resource: Connection, found: Found, run: ReconcileContext): Promise<void> {
+    const { clock, kube, recorder } = this.#context;
+    const said = { ...found.verdict, extra: extras(found) };
+    const asked = resource.metadata.annotations?.[ANNOTATIONS.requestedAt];
+    const fields = asked === undefined ? found.fields : { ...found.fields, lastHandledRequest: asked };
+    const next = nextStatus(resource, { verdict: said, fields }, new Date(clock.now()).toISOString());
+    const patch = statusPatch(resource.status, next);
+    if (patch === undefined) return;
+    const { name, namespace, resourceVersion, uid } = resource.metadata;
+    const raw = await kube.mergePatch(this.#cache.informer.type, { name, namespace }, patch, {
+      subresource: 'status',
+      resourceVersion,
+      signal: run.signal,
+    });
+    this.#cache.remember(raw);
+    const regarding = { apiVersion: API_VERSION, kind: 'Connection', namespace, name, uid };
+    const event = eventOf(resource.status.conditions, next.conditions ?? [], regarding);
+    if (event !== undefined) recorder.event(event);
+  }
+
+  async #patch(resource: Connection, metadata: object, run: ReconcileContext): Promise<void> {
+    const { name, namespace, resourceVersion } = resource.metadata;
+    const raw = await this.#context.kube.mergePatch(
+      this.#cache.informer.type,
+      { name, namespace },
+      { metadata },
+      { resourceVersion, signal: run.signal },
+    );
+    this.#cache.remember(raw);
+  }
+}
+
+function extras(found: Found): ExtraCondition[] {
+  const { message } = found.verdict;
+  const out: ExtraCondition[] = [];
+  if (found.reached !== undefined) {
+    out.push(
+      found.reached
+        ? { type: 'Reachable', reason: 'Answered', message: 'The service answers' }
+        : { type: 'Reachable', status: 'False', reason: found.verdict.reason, message },
+    );
+  }
+  if (found.reached === true && found.letIn !== undefined) {
+    out.push(
+      found.letIn
+        ? { type: 'CredentialsValid', reason: 'CredentialsAccepted', message: 'The credentials are accepted' }
+        : { type: 'CredentialsValid', status: 'False', reason: found.verdict.reason, message },
+    );
+  }
+  return out;
+}
+
+function notReady(resource: Connection, said: Verdict): string {
+  return `Connection "${resource.metadata.name}" is not ready (${said.reason}): see its conditions`;
+}
+
+function without(resource: Connection): string[] {
+  return (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
+}

@@ -1,0 +1,42 @@
+import type { BlobRecord, Write } from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import type { DesiredFile } from './variables.ts';
+
+/** What a file's blob is known as. */
+export interface Uploaded {
+  hmac: string;
+  /** As answered; only `url` after a restart. */
+  blob: BlobRecord;
+}
+
+/** Files uploaded by this process, by path, until status says so. */
+export type Uploads = Map<string, Uploaded>;
+
+/** Finds the blob of a file: from this process, else from what status says was uploaded. */
+export function blobOf(
+  file: DesiredFile,
+  uploads: Uploads,
+  noted: (path: string) => { hmac: string; url: string } | undefined,
+): BlobRecord | undefined {
+  const own = uploads.get(file.path);
+  if (own?.hmac === file.hmac) return own.blob;
+  const old = noted(file.path);
+  return old?.hmac === file.hmac ? { url: old.url } : undefined;
+}
+
+/** Uploads one file. A blob whose answer was lost stays behind: there is no delete (service-behaviour.md 4). */
+export async function upload(
+  handle: ConnectionHandle,
+  file: DesiredFile,
+  uploads: Uploads,
+  signal: AbortSignal,
+): Promise<Write<BlobRecord>> {
+  const write = await handle.client.blobs.uploadRaw(
+    { name: file.fileName, bytes: file.bytes, contentType: file.contentType },
+    { signal },
+  );
+  if (write.kind === 'ok' && write.record !== undefined) {
+    uploads.set(file.path, { hmac: file.hmac, blob: write.record });
+  }
+  return write;
+}

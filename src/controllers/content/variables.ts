@@ -1,0 +1,211 @@
+import type { BoxVariable, PolicyBoxVariable, VariableOverride } from '../../api/fields/variables.ts';
+import { VARIABLE_VISIBILITY } from '../../api/words.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import type { VariableRecord } from '../../service/index.ts';
+import type { Digest } from '../digest.ts';
+import { mergeList } from '../merge.ts';
+import type { SourceRef, Sources } from '../sources.ts';
+
+/** Content that has to be uploaded as a blob before it can be referred to. */
+export interface DesiredFile {
+  /** Where it belongs, such as `events.install` or `variables.CONF`. */
+  path: string;
+  fileName: string;
+  bytes: Uint8Array;
+  /** Keyed hash of the content. */
+  hmac: string;
+  contentType: string;
+}
+
+/** A variable as declared, contents resolved. */
+export interface DesiredVariable {
+  /** `name`, or `scope:name`: how status lists it. */
+  key: string;
+  name: string;
+  scope: string;
+  /** As it travels; a File's value is filled in once its blob is there. */
+  wire: VariableRecord;
+  /** Keyed hash of a secret value, or of a file's content. */
+  hmac?: string;
+  secret?: boolean;
+  file?: DesiredFile;
+}
+
+/** Declared variables with their contents, or what they wait for. */
+export type ResolvedVariables =
+  { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; message: string };
+
+type AnyVariable = BoxVariable | PolicyBoxVariable | VariableOverride;
+
+/** What resolving needs besides the variables. */
+export interface ResolveContext {
+  namespace: string;
+  sources: Sources;
+  digest: Digest;
+  signal: AbortSignal;
+  /** The id of a nested box, or what it waits for. */
+  boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
+}
+
+/** Reads contents and turns declared variables into what travels. */
+export async function resolveVariables(
+  variables: readonly AnyVariable[],
+  field: string,
+  context: ResolveContext,
+): Promise<ResolvedVariables> {
+  const out: DesiredVariable[] = [];
+  for (const variable of variables) {
+    const resolved = await resolveOne(variable, context);
+    if (typeof resolved === 'string') {
+      return { kind: 'waiting', message: `${field}: variable "${variable.name}": ${resolved}` };
+    }
+    out.push(resolved);
+  }
+  return { kind: 'ready', variables: out };
+}
+
+async function resolveOne(variable: AnyVariable, context: ResolveContext): Promise<DesiredVariable | string> {
+  const { name, scope, type } = variable;
+  const key = variableKey(name, scope);
+  const wire: VariableRecord = { name, type };
+  if (scope !== '') wire.scope = scope;
+  if ('required' in variable) {
+    wire.required = variable.required;
+    wire.visibility = VARIABLE_VISIBILITY.toService(variable.visibility);
+  }
+  if (variable.options !== undefined) wire['options'] = variable.options.join(',');
+  if (variable.value !== undefined) wire.value = variable.value;
+  const base = { key, name, scope, wire };
+
+  if (variable.valueFrom !== undefined) {
+    const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
+    const content = await context.sources.read(context.namespace, ref, context.signal);
+    if (content.kind === 'missing') return content.message;
+    wire.value = Buffer.from(content.bytes).toString('utf8');
+    return { ...base, secret: true, hmac: context.digest.of('variable', content.bytes) };
+  }
+  if (variable.file !== undefined) {
+    const { inline, configMapKeyRef, secretKeyRef } = variable.file;
+    const file = await readFile({ inline, configMapKeyRef, secretKeyRef }, `variables.${key}`, name, context);
+    if (typeof file === 'string') return file;
+    return { ...base, file, hmac: file.hmac };
+  }
+  if ('boxId' in variable && variable.boxId !== undefined) wire.value = variable.boxId;
+  if ('boxRef' in variable && variable.boxRef !== undefined) {
+    const box = context.boxId?.(variable.boxRef.name);
+    if (box === undefined || box.kind === 'waiting') return box?.message ?? 'boxes cannot be resolved here';
+    wire.value = box.id;
+  }
+  return base;
+}
+
+/** Reads a file's content from wherever it is declared; a string says what is missing. */
+export async function readFile(
+  source: {
+    inline?: string | undefined;
+    configMapKeyRef?: { name: string; key: string } | undefined;
+    secretKeyRef?: { name: string; key: string } | undefined;
+  },
+  path: string,
+  fileName: string,
+  context: Pick<ResolveContext, 'namespace' | 'sources' | 'digest' | 'signal'>,
+): Promise<DesiredFile | string> {
+  let bytes: Uint8Array = Buffer.from(source.inline ?? '', 'utf8');
+  const ref: SourceRef | undefined =
+    source.configMapKeyRef !== undefined
+      ? { kind: 'ConfigMap', ...source.configMapKeyRef }
+      : source.secretKeyRef !== undefined
+        ? { kind: 'Secret', ...source.secretKeyRef }
+        : undefined;
+  if (ref !== undefined) {
+    const content = await context.sources.read(context.namespace, ref, context.signal);
+    if (content.kind === 'missing') return content.message;
+    ({ bytes } = content);
+  }
+  const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
+  return { path, fileName, bytes, contentType, hmac: context.digest.of('file', bytes) };
+}
+
+/** How status lists a variable. */
+export function variableKey(name: string, scope: string | undefined): string {
+  return scope === undefined || scope === '' ? name : `${scope}:${name}`;
+}
+
+/** The declared variables in one keyed hash, secrets and file contents included. */
+export function hashOfVariables(variables: readonly DesiredVariable[]): string {
+  return canonicalJson(
+    variables
+      .map(({ key, wire, hmac }) => ({ key, wire: hmac === undefined ? wire : { ...wire, value: hmac } }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  );
+}
+
+/** Values that the service shows instead of a secret. */
+export function isMasked(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && /^[*•]+$/.test(value));
+}
+
+/** A variable as it shall travel: what the service has added to it stays. */
+export function combineVariable(current: VariableRecord, desired: VariableRecord): VariableRecord {
+  const merged: VariableRecord = { ...current, ...desired };
+  if (desired.value === undefined) delete merged.value;
+  if (desired.scope === undefined) delete merged.scope;
+  return merged;
+}
+
+/** The three-way merge of a record's variables. */
+export function mergeVariables(lists: {
+  current: readonly VariableRecord[];
+  managed: readonly string[];
+  desired: readonly VariableRecord[];
+}): VariableRecord[] {
+  return mergeList({
+    ...lists,
+    keyOf: (variable) => variableKey(variable.name, variable.scope),
+    combine: combineVariable,
+  });
+}
+
+/** Keys of unmanaged secrets whose value only the service knows: a PUT of the masked value would lose them. */
+export function secretsAtRisk(merged: readonly VariableRecord[], ours: ReadonlySet<string>): string[] {
+  return merged
+    .filter((variable) => variable.type === 'Password' && isMasked(variable.value))
+    .map((variable) => variableKey(variable.name, variable.scope))
+    .filter((key) => !ours.has(key));
+}
+
+/** Fields of the declared variables that the record shows otherwise; secrets are compared by hash elsewhere. */
+export function variableDifferences(
+  current: readonly VariableRecord[],
+  merged: readonly VariableRecord[],
+): { field: string; want: string; have: string }[] {
+  const have = new Map(current.map((variable) => [variableKey(variable.name, variable.scope), variable]));
+  const out: { field: string; want: string; have: string }[] = [];
+  for (const variable of merged) {
+    const key = variableKey(variable.name, variable.scope);
+    const old = have.get(key);
+    have.delete(key);
+    if (old === undefined) {
+      out.push({ field: `variables.${key}`, want: 'present', have: 'absent' });
+      continue;
+    }
+    for (const field of ['type', 'value', 'required', 'visibility', 'options'] as const) {
+      const secret = variable.type === 'Password' && field === 'value';
+      if (secret && isMasked(old.value)) continue;
+      const [want, has] = [text(variable[field]), text(old[field])];
+      if (variable[field] === undefined || want === has) continue;
+      out.push({
+        field: `variables.${key}.${field}`,
+        want: secret ? '****' : want,
+        have: secret ? '****' : has,
+      });
+    }
+  }
+  for (const key of have.keys()) out.push({ field: `variables.${key}`, want: 'absent', have: 'present' });
+  return out;
+}
+
+function text(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : canonicalJson(value);
+}

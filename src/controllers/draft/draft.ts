@@ -1,0 +1,150 @@
+import type { BoxRecord, EventRecord, VariableRecord } from '../../service/index.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import type { DesiredFile, DesiredVariable } from '../content/variables.ts';
+import { mergeVariables, variableDifferences } from '../content/variables.ts';
+
+/** One event's script as declared. */
+export interface DesiredEvent {
+  /** In the service's word. */
+  event: string;
+  destinationPath: string | undefined;
+  file: DesiredFile;
+}
+
+/** A box of the service, of whatever type, as declared: the draft that a PUT brings. */
+export interface Draft {
+  name: string;
+  /** What a PUT changes (interface document section 4.1), variables and events aside. */
+  fields: Readonly<Record<string, unknown>>;
+  /** What a PUT may change or silently keep (service-behaviour.md 3). */
+  asked: Readonly<Record<string, unknown>>;
+  variables: DesiredVariable[];
+  events: DesiredEvent[];
+  /** Keyed hash of all of it. */
+  hash: string;
+}
+
+/** All files of a draft. */
+export function filesOf(draft: Draft): DesiredFile[] {
+  return [
+    ...draft.events.map((event) => event.file),
+    ...draft.variables.flatMap((variable) => (variable.file === undefined ? [] : [variable.file])),
+  ];
+}
+
+/** The body that makes the record the draft, and where they differ. */
+export interface Plan {
+  body: BoxRecord;
+  differences: { field: string; want: string; have: string }[];
+}
+
+/** Plans the PUT: the record as read, with what is declared laid over it, what others added kept. */
+export function planUpdate(
+  record: BoxRecord,
+  draft: Draft,
+  managed: { variables: readonly string[]; events: readonly string[] },
+  urlOf: (file: DesiredFile) => EventRecord,
+): Plan {
+  const desired = draft.variables.map(({ wire, file }): VariableRecord =>
+    file === undefined ? wire : { ...wire, value: urlOf(file).url },
+  );
+  const variables = mergeVariables({
+    current: record.variables ?? [],
+    managed: managed.variables,
+    desired,
+  });
+  const body: BoxRecord = { ...record, ...draft.fields, ...draft.asked, name: draft.name, variables };
+  const differences = [
+    ...fieldDifferences(record, { ...draft.fields, ...draft.asked, name: draft.name }),
+    ...variableDifferences(record.variables ?? [], variables),
+  ];
+  if (draft.events.length > 0 || record.events !== undefined) {
+    const events = mergeEvents(record.events ?? {}, draft.events, managed.events, urlOf);
+    body.events = events;
+    differences.push(...eventDifferences(record.events ?? {}, events));
+  }
+  return { body, differences };
+}
+
+/** Fields among `asked` that an answer shows with the old value. */
+export function keptFields(answer: BoxRecord, draft: Draft): string[] {
+  return fieldDifferences(answer, draft.asked).map(({ field }) => field);
+}
+
+function mergeEvents(
+  current: Readonly<Record<string, EventRecord>>,
+  declared: readonly DesiredEvent[],
+  managed: readonly string[],
+  urlOf: (file: DesiredFile) => EventRecord,
+): Record<string, EventRecord> {
+  const names = new Set(declared.map(({ event }) => event));
+  const events: Record<string, EventRecord> = Object.fromEntries(
+    Object.entries(current).filter(([event]) => !names.has(event) && !managed.includes(event)),
+  );
+  for (const { event, destinationPath, file } of declared) {
+    const blob = urlOf(file);
+    const old = current[event];
+    events[event] = {
+      ...(old?.url === blob.url ? old : blob),
+      ...(destinationPath === undefined ? {} : { destination_path: destinationPath }),
+    };
+  }
+  return events;
+}
+
+function eventDifferences(
+  current: Readonly<Record<string, EventRecord>>,
+  wanted: Readonly<Record<string, EventRecord>>,
+): Plan['differences'] {
+  const out: Plan['differences'] = [];
+  for (const [event, { url, destination_path: path }] of Object.entries(wanted)) {
+    const old = current[event];
+    if (old?.url !== url) out.push({ field: `events.${event}`, want: url, have: old?.url ?? 'absent' });
+    else if (path !== undefined && old.destination_path !== path) {
+      out.push({
+        field: `events.${event}.destinationPath`,
+        want: path,
+        have: old.destination_path ?? 'absent',
+      });
+    }
+  }
+  for (const [event, { url }] of Object.entries(current)) {
+    if (!Object.hasOwn(wanted, event)) out.push({ field: `events.${event}`, want: 'absent', have: url });
+  }
+  return out;
+}
+
+/** Declared fields that a record shows otherwise. What the service adds inside an object is no difference. */
+export function fieldDifferences(
+  record: Readonly<Record<string, unknown>>,
+  declared: Readonly<Record<string, unknown>>,
+): Plan['differences'] {
+  return Object.entries(declared)
+    .filter(([field, want]) => !covers(record[field], want))
+    .map(([field, want]) => ({ field, want: show(want), have: show(record[field]) }));
+}
+
+/** Whether `have` says all that `want` says: lists of words as sets, objects by the members wanted. */
+function covers(have: unknown, want: unknown): boolean {
+  if (want === undefined) return true;
+  if (Array.isArray(want)) {
+    if (!Array.isArray(have) || have.length !== want.length) return false;
+    if (want.every((item) => typeof item === 'string')) {
+      return canonicalJson(have.toSorted()) === canonicalJson(want.toSorted());
+    }
+    return want.every((item, i) => covers(have[i], item));
+  }
+  if (want !== null && typeof want === 'object') {
+    return (
+      have !== null &&
+      typeof have === 'object' &&
+      Object.entries(want).every(([key, value]) => covers((have as Record<string, unknown>)[key], value))
+    );
+  }
+  if (want === '' && (have === undefined || have === null)) return true;
+  return have === want || (typeof want !== 'object' && String(have) === String(want));
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
+}

@@ -1,0 +1,138 @@
+import type { Box } from '../../api/box.ts';
+import type { Instance } from '../../api/instance.ts';
+import type { InstanceLease } from '../../api/instance-lease.ts';
+import type { PolicyBox } from '../../api/policy-box.ts';
+import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
+import { parseDuration } from '../../base/duration.ts';
+import type { InstanceRecord } from '../../service/index.ts';
+import type { Cached, KindCache } from '../cache.ts';
+import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
+import type { OperatorContext } from '../context.ts';
+import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
+import { verdict } from '../record/verdict.ts';
+import { leaseSourceOf, type LeaseChoice } from './lease-source.ts';
+import type { InstanceMemory } from './memory.ts';
+
+/** An Instance as declared, references and contents resolved. */
+export interface DesiredInstance {
+  name: string;
+  /** Undefined once the record exists: what was deployed cannot change. */
+  boxId: string | undefined;
+  policyBoxId: string | undefined;
+  variables: DesiredVariable[];
+  policyVariables: DesiredVariable[];
+  /** Keyed hash of `variables`. */
+  hash: string;
+  tags: readonly string[];
+  lease: LeaseChoice;
+  requests: Partial<Record<RequestedOperation, string>>;
+  operationTimeoutMs: number;
+  /** Secret values, for masking text that the service shows. */
+  secrets: string[];
+}
+
+type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
+
+/** The caches that an Instance's references are looked up in. */
+export interface InstanceReferences {
+  boxes: KindCache<Box>;
+  policyBoxes: KindCache<PolicyBox>;
+  leases: KindCache<InstanceLease>;
+}
+
+/** Resolves what an Instance refers to. References are needed to deploy; never afterwards, least of all to delete. */
+export async function resolveInstance(
+  pass: InstancePass,
+  context: OperatorContext,
+  references: InstanceReferences,
+): Promise<Resolution<DesiredInstance>> {
+  const { resource, signal } = pass;
+  const { spec, metadata, status } = resource;
+  const exists = status.id !== undefined || pass.memory.observed !== undefined;
+  let boxId = spec.boxId;
+  let policyBoxId = spec.policyBoxId;
+  if (!exists) {
+    if (spec.boxRef !== undefined) {
+      const box = references.boxes.get(`${metadata.namespace}/${spec.boxRef.name}`);
+      const found = inPlace('Box', spec.boxRef.name, box);
+      if (found.kind === 'waiting') return waiting(`spec.boxRef: ${found.message}`);
+      boxId = found.id;
+    }
+    if (spec.policyBoxRef !== undefined) {
+      const box = references.policyBoxes.get(`${metadata.namespace}/${spec.policyBoxRef.name}`);
+      const found = inPlace('PolicyBox', spec.policyBoxRef.name, box);
+      if (found.kind === 'waiting') return waiting(`spec.policyBoxRef: ${found.message}`);
+      policyBoxId = found.id;
+    }
+  }
+  const resolveContext = {
+    namespace: metadata.namespace,
+    sources: context.sources,
+    digest: context.digest,
+    signal,
+  };
+  const variables = await resolveVariables(spec.variables, 'spec.variables', resolveContext);
+  if (variables.kind === 'waiting') return waiting(variables.message);
+  const policyVariables = exists
+    ? { kind: 'ready' as const, variables: [] }
+    : await resolveVariables(spec.policyVariables, 'spec.policyVariables', resolveContext);
+  if (policyVariables.kind === 'waiting') return waiting(policyVariables.message);
+
+  const lease = leaseSourceOf(resource, references.leases);
+  if (lease.kind === 'waiting' && !exists) return waiting(`spec.leaseRef: ${lease.message}`);
+  const all = [...variables.variables, ...policyVariables.variables];
+  return {
+    kind: 'ready',
+    desired: {
+      name: spec.name ?? metadata.name,
+      boxId,
+      policyBoxId,
+      variables: variables.variables,
+      policyVariables: policyVariables.variables,
+      hash: context.digest.of('variables', hashOfVariables(variables.variables)),
+      tags: spec.tags,
+      lease,
+      requests: requestsOf(resource),
+      operationTimeoutMs: parseDuration(spec.operationTimeout),
+      secrets: all.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
+    },
+  };
+}
+
+/** The one-shot operations that annotations ask for, with their tokens. */
+export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
+  const requests: Partial<Record<RequestedOperation, string>> = {};
+  for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
+    const token = instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]];
+    if (token !== undefined && token !== '') requests[operation] = token.slice(0, 256);
+  }
+  return requests;
+}
+
+/** The renewal token on a resource. */
+export function renewOf(resource: { metadata: { annotations?: Record<string, string> } }): string | undefined {
+  return resource.metadata.annotations?.[ANNOTATIONS.renew];
+}
+
+function inPlace(
+  kind: string,
+  name: string,
+  box: Cached<Box> | Cached<PolicyBox> | undefined,
+): { kind: 'found'; id: string } | { kind: 'waiting'; message: string } {
+  if (box === undefined) return { kind: 'waiting', message: `${kind} "${name}" does not exist` };
+  const { id, draftHash } = box.status;
+  if (box.metadata.deletionTimestamp !== undefined) {
+    return { kind: 'waiting', message: `${kind} "${name}" is being deleted` };
+  }
+  const observed = box.spec.managementPolicy === 'Observe' && id !== undefined;
+  if (id !== undefined && (draftHash !== undefined || observed)) return { kind: 'found', id };
+  const reason = conditionOf(box, 'Ready')?.reason;
+  return {
+    kind: 'waiting',
+    message: `${kind} "${name}" is not in place yet${reason === undefined ? '' : ` (${reason})`}`,
+  };
+}
+
+function waiting(message: string): Resolution<DesiredInstance> {
+  return { kind: 'waiting', verdict: verdict('WaitingForReference', message) };
+}

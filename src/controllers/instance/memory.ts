@@ -1,0 +1,33 @@
+import type { InstanceRecord } from '../../service/index.ts';
+import type { Uploads } from '../content/uploads.ts';
+import type { Memory } from '../record/memory.ts';
+
+/** What this process remembers of an Instance beyond what it remembers of every record. */
+export interface InstanceMemory extends Memory<InstanceRecord> {
+  readonly uploads: Uploads;
+  /** Keyed hash of the variables that this process sent with the deploy. */
+  deployedHash: string | undefined;
+  /** The operation that this process has noted in status, and how sending it ended. */
+  operation: SentOperation | undefined;
+  /** Keyed hash of the variables that the last PUT of this process brought. */
+  putHash: string | undefined;
+  /** How often an operation was answered with 409, on which pair. */
+  conflicts: { at: string; count: number } | undefined;
+  /** The last DELETE, and what the record was then. */
+  removal: { how: string; updated: string | undefined; at: number; refused: boolean } | undefined;
+  /** `terminateTries` as this process has noted it in status for the next terminate. */
+  terminateNoted: number | undefined;
+  /** The lease that the last PUT brought, and whether the service keeps it. */
+  leasePut: { terms: string; kept: boolean } | undefined;
+}
+
+/** An operation that this process has begun. */
+export interface SentOperation {
+  /** Event, start and try of `status.currentOperation`. */
+  key: string;
+  outcome: 'unsent' | 'accepted' | 'unknown' | 'conflict';
+  /** Since when nothing has moved that could be its effect, monotonic milliseconds. */
+  quietSince: number;
+  /** `updated` of the record at that time. */
+  updated: string | undefined;
+}

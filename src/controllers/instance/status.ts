@@ -1,0 +1,123 @@
+import type { Instance } from '../../api/instance.ts';
+import type { InstanceRecord, MachineRecord } from '../../service/index.ts';
+import type { StatusFields } from '../record/kind.ts';
+import { readLease } from './lease.ts';
+import { pairOf, phaseOf } from './pair.ts';
+
+/** Machines that status lists at most. */
+const MACHINES_LIMIT = 50;
+
+/** Status fields that speak of one record: they go when it is made again. */
+export const INSTANCE_FORGOTTEN = [
+  'state',
+  'operation',
+  'phase',
+  'service',
+  'address',
+  'machines',
+  'lease',
+  'box',
+  'policyBox',
+  'currentOperation',
+  'lastOperation',
+  'appliedHash',
+  'handledRequests',
+  'armed',
+  'releasedExpire',
+  'managed',
+  'drift',
+  'secrets',
+] as const satisfies readonly (keyof StatusFields<Instance>)[];
+
+/** What a record shows, as status fields. Secrets of the service (tokens of machines) are never among them. */
+export function projectInstance(instance: Instance, record: InstanceRecord): StatusFields<Instance> {
+  const pair = pairOf(record);
+  const machines = (record.service?.machines ?? []).flatMap((machine) => machineOf(machine));
+  const box = idOf(record.box);
+  const policy = idOf(record.policy_box);
+  const { operation } = record;
+  return {
+    id: record.id,
+    uri: record.uri,
+    state: word(pair.state),
+    operation:
+      pair.event === ''
+        ? undefined
+        : {
+            event: pair.event.slice(0, 64),
+            ...optional('workspace', word(operation?.workspace)),
+            ...optional('created', word(operation?.created)),
+          },
+    phase: phaseOf(pair),
+    service:
+      record.service?.id === undefined && record.service?.type === undefined
+        ? undefined
+        : { ...optional('id', word(record.service.id)), ...optional('type', word(record.service.type)) },
+    machines: machines.length === 0 ? undefined : machines,
+    address: machines[0]?.addresses?.public ?? machines[0]?.addresses?.private,
+    lease: leaseFields(instance, record),
+    box:
+      box === undefined ? instance.status.box : { id: box, ...optional('name', instance.spec.boxRef?.name) },
+    policyBox:
+      policy === undefined
+        ? instance.status.policyBox
+        : { id: policy, ...optional('name', instance.spec.policyBoxRef?.name) },
+  };
+}
+
+function leaseFields(instance: Instance, record: InstanceRecord): Instance['status']['lease'] {
+  const source = instance.status.lease?.source;
+  const by = instance.status.lease?.by;
+  const shown = readLease(record.lease);
+  if (shown === undefined && source === undefined) return undefined;
+  const expire = shown?.expire ?? (source?.expire === undefined ? undefined : Date.parse(source.expire));
+  const done =
+    expire !== undefined &&
+    instance.status.releasedExpire !== undefined &&
+    Date.parse(instance.status.releasedExpire) === expire;
+  return {
+    operation: shown?.operation ?? instance.status.lease?.operation ?? 'AlwaysOn',
+    ...(expire === undefined ? {} : { expire: new Date(expire).toISOString() }),
+    released: shown?.released === true || done,
+    ...(by === undefined ? {} : { by }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+function machineOf(machine: MachineRecord): NonNullable<Instance['status']['machines']> {
+  if (typeof machine.name !== 'string' || machine.name === '') return [];
+  const address = machine.address ?? {};
+  const [open, closed] = [word(address['public'], 256), word(address['private'], 256)];
+  return [
+    {
+      name: machine.name.slice(0, 256),
+      ...optional('state', word(machine.state)),
+      ...(open === undefined && closed === undefined
+        ? {}
+        : { addresses: { ...optional('public', open), ...optional('private', closed) } }),
+    },
+  ];
+}
+
+/** Machines in the order of their names, bounded. */
+export function sortedMachines(fields: StatusFields<Instance>): StatusFields<Instance> {
+  const machines = fields.machines
+    ?.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .slice(0, MACHINES_LIMIT);
+  return { ...fields, machines };
+}
+
+/** An id, from a plain string or from a full object (the builds of the service differ). */
+function idOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return word(value);
+  if (value !== null && typeof value === 'object' && 'id' in value) return word(value.id);
+  return undefined;
+}
+
+function word(value: unknown, limit = 64): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, limit) : undefined;
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [Key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [Key in K]?: V });
+}

@@ -1,0 +1,38 @@
+import type { ActivityRecord } from '../../service/index.ts';
+
+/** Longest text that goes from an activity log into a condition, characters. */
+const TEXT_LIMIT = 1_024;
+/** Shorter values would mask half of every text. */
+const SHORTEST_MASKED = 4;
+
+/**
+ * The telling lines of an activity log: the script that failed with its exit code, and what was said last.
+ * Every known secret value in it is masked.
+ */
+export function tellingLines(activity: readonly ActivityRecord[], secrets: readonly string[]): string {
+  const failed = activity.findLast((line) => typeof line.exit_code === 'number' && line.exit_code !== 0);
+  const parts: string[] = [];
+  if (failed !== undefined) {
+    const where = [failed.event, failed.machine === undefined ? undefined : `on ${failed.machine}`]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' ');
+    parts.push(`${where === '' ? 'a script' : where} ended with exit code ${String(failed.exit_code)}`);
+  }
+  const said = activity
+    .map((line) => line.text?.trim() ?? '')
+    .filter((text) => text !== '')
+    .slice(-3);
+  if (said.length > 0) parts.push(said.join(' | '));
+  return mask(parts.join(': '), secrets).replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, TEXT_LIMIT);
+}
+
+/** Replaces every known secret value. */
+export function mask(text: string, secrets: readonly string[]): string {
+  let masked = text;
+  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
+    for (const part of [secret, ...secret.split(/\r?\n/)]) {
+      if (part.length >= SHORTEST_MASKED) masked = masked.replaceAll(part, '****');
+    }
+  }
+  return masked;
+}

@@ -1,0 +1,162 @@
+import type { PolicyBox } from '../../api/policy-box.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import type { ResourceType } from '../../kube/index.ts';
+import type { BoxRecord, ProviderRecord, Write } from '../../service/index.ts';
+import { hashOfVariables, resolveVariables } from '../content/variables.ts';
+import type { OperatorContext } from '../context.ts';
+import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
+import type { Draft } from '../draft/draft.ts';
+import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { failureVerdict } from '../record/decide.ts';
+import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
+import { backoffMs } from '../record/looks.ts';
+import { verdict } from '../record/verdict.ts';
+
+interface PolicyMemory extends DraftMemory {
+  provider: ProviderRecord | undefined;
+}
+
+type PolicyPass = Pass<PolicyBox, BoxRecord, PolicyMemory>;
+
+/** A ready provider is asked for again after so long, milliseconds. */
+const PROVIDER_AGE_MS = 60_000;
+const PROVIDER_WAIT_MS = 15_000;
+
+/** A PolicyBox as a record of the service. */
+export function policyBoxKind(options: {
+  context: OperatorContext;
+  type: ResourceType;
+  users: (box: PolicyBox) => { names: string[]; others: boolean };
+}): RecordKind<PolicyBox, BoxRecord, Draft, PolicyMemory> {
+  const { context } = options;
+  return {
+    type: options.type,
+    family: 'boxes',
+    noun: 'policy box',
+    onMissing: 'Recreate',
+    forgotten: [...DRAFT_FORGOTTEN],
+    candidate: boxCandidate,
+    misfit: (record, handle) => misfitOf(record, 'policy', handle),
+    read: (handle, id, read) => handle.client.boxes.read(id, read),
+    resolve: (pass) => resolvePolicyBox(pass, context),
+    intentExtras: () => ({}),
+    create: (pass, draft) => createPolicyBox(pass, draft),
+    converge: async (pass, record, draft) => {
+      const done = await convergeDraft<PolicyBox>(pass, record, draft);
+      return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
+    },
+    observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
+    changeWaits: (box) => box.status.observedGeneration !== box.metadata.generation,
+    users: options.users,
+    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
+    remove: (pass, id) =>
+      pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
+  };
+}
+
+async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Promise<Resolution<Draft>> {
+  const { resource, handle, signal } = pass;
+  const { spec, metadata } = resource;
+  const variables = await resolveVariables(spec.variables, 'spec.variables', {
+    namespace: metadata.namespace,
+    sources: context.sources,
+    digest: context.digest,
+    signal,
+  });
+  if (variables.kind === 'waiting') {
+    return { kind: 'waiting', verdict: verdict('WaitingForReference', variables.message) };
+  }
+  const provider = await providerOf(pass);
+  if (provider !== undefined) return provider;
+  const { schema, properties } = spec.profile;
+  const asked = {
+    profile: { ...properties, schema: schema.includes('://') ? schema : `${handle.schemaBase}/${schema}` },
+    provider_id: spec.providerId,
+    claims: spec.claims,
+    ...(spec.lifespan === undefined ? {} : { lifespan: lifespanOf(spec.lifespan.after) }),
+  };
+  const name = spec.name ?? metadata.name;
+  const fields = { description: spec.description };
+  const hash = context.digest.of(
+    canonicalJson({ name, fields, asked }),
+    hashOfVariables(variables.variables),
+  );
+  return {
+    kind: 'ready',
+    desired: { name, fields, asked, variables: variables.variables, events: [], hash },
+  };
+}
+
+/** Waits until the provider is ready; undefined when it is. */
+async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefined> {
+  const { resource, handle, memory } = pass;
+  const id = resource.spec.providerId;
+  const list = await handle.client.shared.list('providers', pass.owner, {
+    maxAgeMs:
+      memory.provider?.id === id && memory.provider.state === 'ready'
+        ? PROVIDER_AGE_MS
+        : PROVIDER_WAIT_MS / 2,
+    priority: pass.priority,
+    signal: pass.signal,
+  });
+  let record = list.kind === 'found' ? list.record.find((entry) => entry.id === id) : undefined;
+  if (record === undefined) {
+    const read = await handle.client.providers.read(id, { priority: pass.priority, signal: pass.signal });
+    if (read.kind === 'unknown' && read.error.status !== 403) {
+      return {
+        kind: 'waiting',
+        verdict: failureVerdict(read.error, backoffMs(memory.failures++, pass.random)),
+      };
+    }
+    record = read.kind === 'found' ? read.record : undefined;
+  }
+  memory.provider = record;
+  if (record === undefined) {
+    return waiting(`spec.providerId: provider ${id} is not visible with the connection's credentials`);
+  }
+  if (record.state === 'ready' || (resource.status.draftHash !== undefined && record.state !== 'deleting')) {
+    return undefined;
+  }
+  return waiting(
+    `spec.providerId: provider "${record.name ?? id}" is ${record.state ?? 'in no known state'}, not ready`,
+  );
+}
+
+function waiting(message: string): Resolution<Draft> {
+  return { kind: 'waiting', verdict: verdict('WaitingForReference', message, PROVIDER_WAIT_MS) };
+}
+
+function createPolicyBox(pass: PolicyPass, draft: Draft): Promise<Write<BoxRecord>> {
+  const { handle, marker, owner } = pass;
+  return handle.client.boxes.create(
+    {
+      schema: `${handle.schemaBase}/boxes/policy`,
+      name: marker,
+      owner,
+      visibility: 'workspace',
+      automatic_updates: 'off',
+      ...draft.fields,
+      ...draft.asked,
+    },
+    { priority: pass.priority, signal: pass.signal },
+  );
+}
+
+/** `{operation, interval, quantity}` (service-behaviour.md 2.6). */
+function lifespanOf(after: string): Record<string, unknown> {
+  return { operation: 'terminate', interval: 'hours', quantity: parseDuration(after) / 3_600_000 };
+}
+
+function providerFields(pass: PolicyPass): {
+  providerId?: string;
+  provider?: { name?: string; state?: string };
+} {
+  const record = pass.memory.provider;
+  if (record === undefined) return {};
+  const { name, state } = record;
+  return {
+    providerId: record.id,
+    provider: { ...(name === undefined ? {} : { name }), ...(state === undefined ? {} : { state }) },
+  };
+}

@@ -1,0 +1,382 @@
+import type { ServiceError } from '../../service/index.ts';
+import type { ClaimJudgement } from './claim.ts';
+import type { Existence } from './existence.ts';
+import type { CreateIntent } from './intent.ts';
+import type { Resolution } from './kind.ts';
+import type { SentOutcome } from './memory.ts';
+import type { SearchOutcome } from './search.ts';
+import { verdict, type Verdict } from './verdict.ts';
+
+/** What a search, an existence look or an adoption look came to, or why it came to nothing. */
+export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };
+
+/** Whether a record may be adopted. */
+export type Adoptee<Rec> =
+  | { kind: 'free'; record: Rec }
+  | { kind: 'notThere' }
+  | { kind: 'misfit'; why: string }
+  | { kind: 'claimed' };
+
+/**
+ * What is known in a pass. The parts that cost a call are absent until {@link decideRecord} asks for them
+ * with a `look`; it is then asked again.
+ */
+export interface RecordObservation<Rec, Desired> {
+  noun: string;
+  deleting: boolean;
+  hasFinalizer: boolean;
+  /** Policy Orphan, or management Observe: the record is never deleted. */
+  orphan: boolean;
+  observeOnly: boolean;
+  paused: boolean;
+  /** Why the installation id needs confirming. */
+  unconfirmed: string | undefined;
+  claim: ClaimJudgement;
+  /** `status.id` is there. */
+  statusId: boolean;
+  /** An older resource here holds the same record. */
+  rival: boolean;
+  adopt: string | undefined;
+  connection:
+    { kind: 'ready' } | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
+  /** The record that a create of this process was answered with, or that a search has found. */
+  created: string | undefined;
+  intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
+  onMissing: 'Recreate' | 'Hold';
+  deleteSent: boolean;
+  users: { names: string[]; others: boolean };
+  /** What the last refusal of this very declaration said, while it holds. */
+  refusal: (desired: Desired) => Verdict | undefined;
+
+  desired?: Resolution<Desired>;
+  search?: Looked<SearchOutcome>;
+  existence?: Looked<Existence<Rec>>;
+  adoptee?: Looked<Adoptee<Rec>>;
+}
+
+/** The parts of an observation that cost calls. */
+export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
+
+/** The one next step for a resource, as far as identity, creation and deletion go. */
+export type RecordStep<Rec, Desired> =
+  | { do: 'look'; at: Look }
+  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
+  | { do: 'report'; verdict: Verdict; record?: Rec }
+  | { do: 'nothing' }
+  | { do: 'writeIntent'; skip: string[]; try: number; desired: Desired }
+  | { do: 'create'; intent: CreateIntent; desired: Desired }
+  | { do: 'clearIntent' }
+  | { do: 'claim'; id: string }
+  | { do: 'forgetId' }
+  | { do: 'unclaim' }
+  | { do: 'converge'; record: Rec; desired: Desired }
+  | { do: 'remove'; record: Rec }
+  | { do: 'release'; why: string };
+
+/** Decides. Pure: no I/O, no clock. */
+export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (seen.deleting && !seen.hasFinalizer) return { do: 'nothing' };
+  if (seen.unconfirmed !== undefined) return report(verdict('Conflict', seen.unconfirmed));
+  if (seen.deleting) return decideDeletion(seen);
+  if (seen.claim.kind === 'conflict') return report(verdict('Conflict', seen.claim.message));
+  if (seen.rival) return report(verdict('Conflict', rivalMessage(seen.noun)));
+  if (seen.connection.kind === 'waiting') {
+    return report(verdict('WaitingForConnection', seen.connection.message));
+  }
+  if (seen.claim.kind === 'mine' && seen.claim.restore) {
+    return { do: 'claim', id: seen.claim.id };
+  }
+  if (seen.claim.kind === 'mine') return decideExisting(seen);
+  if (seen.paused)
+    return report(verdict('Paused', 'Paused: nothing is created until spec.paused is taken away'));
+  return decideNew(seen);
+}
+
+function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (seen.paused) {
+    return report(verdict('Paused', 'Paused: nothing is sent until spec.paused is taken away'));
+  }
+  if (seen.existence === undefined) return { do: 'look', at: 'existence' };
+  if (seen.existence.kind === 'failed') return report(seen.existence.verdict);
+  const existence = seen.existence.value;
+  switch (existence.kind) {
+    case 'unproved':
+      return report(
+        verdict(
+          'Unknown',
+          `The ${seen.noun} was not seen on the service, which proves nothing yet: it is looked at again`,
+          existence.recheckAfterMs,
+        ),
+      );
+    case 'absent':
+      if (seen.observeOnly || seen.onMissing === 'Hold') {
+        return report(
+          verdict(
+            'RecordMissing',
+            `The ${seen.noun} was deleted on the service: set onMissing to Recreate to make it again, ` +
+              `or delete this resource`,
+          ),
+        );
+      }
+      return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
+    case 'found':
+      if (seen.observeOnly) {
+        return report(verdict('Observed', `The ${seen.noun} is read and reported only`), existence.record);
+      }
+      if (seen.desired === undefined) return { do: 'look', at: 'desired' };
+      if (seen.desired.kind === 'waiting') return report(seen.desired.verdict, existence.record);
+      return { do: 'converge', record: existence.record, desired: seen.desired.desired };
+    default:
+      return existence satisfies never;
+  }
+}
+
+function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  if (seen.adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, seen.adopt);
+  if (seen.observeOnly) {
+    return report(
+      verdict(
+        'WaitingForReference',
+        `Nothing to observe yet: name the ${seen.noun} with the annotation boxwright.dev/adopt: <id>`,
+      ),
+    );
+  }
+  if (seen.intent?.outcome === 'refused') return { do: 'clearIntent' };
+  if (seen.desired === undefined) return { do: 'look', at: 'desired' };
+  if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
+  const { desired } = seen.desired;
+  const refusal = seen.refusal(desired);
+  if (refusal !== undefined) return report(refusal);
+  if (seen.intent?.outcome === 'unsent') return { do: 'create', intent: seen.intent.intent, desired };
+  if (seen.search === undefined) return { do: 'look', at: 'search' };
+  if (seen.search.kind === 'failed') return report(seen.search.verdict);
+
+  const found = seen.search.value;
+  const earlier = seen.intent?.intent;
+  switch (found.kind) {
+    case 'one':
+      return { do: 'claim', id: found.id };
+    case 'several':
+      if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) {
+        return { do: 'claim', id: seen.adopt };
+      }
+      return report(ambiguous(seen.noun, found.ids));
+    case 'terminating':
+      return report(
+        verdict(
+          'Creating',
+          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource`,
+          5_000,
+        ),
+      );
+    case 'terminated':
+      return {
+        do: 'writeIntent',
+        skip: [...(earlier?.skip ?? []), ...found.ids],
+        try: earlier?.try ?? 1,
+        desired,
+      };
+    case 'nameTaken':
+      return report(
+        verdict(
+          'NameTaken',
+          `${capital(seen.noun)} ${found.id} has this name already: choose another spec.name, ` +
+            `or take it over with the annotation boxwright.dev/adopt: ${found.id}`,
+        ),
+      );
+    case 'unknown':
+      return report(
+        verdict('Unknown', 'An entry of the list could not be read singly: it is looked at again', 5_000),
+      );
+    case 'none':
+      if (seen.intent === undefined) return { do: 'writeIntent', skip: [], try: 1, desired };
+      if (seen.search.startedAt < seen.intent.concludeFrom) {
+        return report(
+          verdict(
+            'Creating',
+            `The outcome of a create is not known: it is looked for on the service before anything is sent again`,
+            Math.min(seen.intent.concludeFrom - seen.search.startedAt, 5_000),
+          ),
+        );
+      }
+      return {
+        do: 'writeIntent',
+        skip: seen.intent.intent.skip,
+        try: seen.intent.intent.try + 1,
+        desired,
+      };
+    default:
+      return found satisfies never;
+  }
+}
+
+function decideAdoption<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  id: string,
+): RecordStep<Rec, Desired> {
+  if (seen.adoptee === undefined) return { do: 'look', at: 'adoptee' };
+  if (seen.adoptee.kind === 'failed') return report(seen.adoptee.verdict);
+  const adoptee = seen.adoptee.value;
+  switch (adoptee.kind) {
+    case 'free':
+      return { do: 'claim', id };
+    case 'notThere':
+      return report(
+        verdict(
+          'WaitingForReference',
+          `The ${seen.noun} to adopt, ${id}, is not visible: check the annotation boxwright.dev/adopt and what ` +
+            `the connection's credentials can see. Nothing is created instead`,
+          30_000,
+        ),
+      );
+    case 'misfit':
+      return report(verdict('Conflict', `${capital(seen.noun)} ${id} cannot be adopted: ${adoptee.why}`));
+    case 'claimed':
+      return report(verdict('Conflict', rivalMessage(seen.noun)));
+    default:
+      return adoptee satisfies never;
+  }
+}
+
+function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (seen.orphan) return { do: 'release', why: `The ${seen.noun} stays on the service` };
+  if ((seen.claim.kind === 'conflict' || seen.rival) && seen.intent === undefined) {
+    return { do: 'release', why: `The ${seen.noun} is not this resource's` };
+  }
+  if (seen.users.names.length > 0 || seen.users.others) return report(inUse(seen.users));
+  if (seen.paused) {
+    return report(
+      verdict(
+        'Deleting',
+        'Paused: nothing is deleted until spec.paused is taken away; deletionPolicy Orphan lets go',
+      ),
+    );
+  }
+  if (seen.connection.kind === 'waiting' && !seen.connection.usable) {
+    return report(
+      seen.connection.credentialsMissing
+        ? verdict(
+            'CredentialsMissing',
+            `${seen.connection.message}. Bring the connection and its Secret back, or set deletionPolicy to ` +
+              `Orphan to let go and keep the ${seen.noun}`,
+          )
+        : verdict('WaitingForConnection', seen.connection.message),
+    );
+  }
+  if (seen.claim.kind === 'mine') {
+    if (seen.claim.restore) return { do: 'claim', id: seen.claim.id };
+    return decideRemoval(seen);
+  }
+  if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  if (seen.search === undefined) return { do: 'look', at: 'search' };
+  if (seen.search.kind === 'failed') return report(seen.search.verdict);
+  const found = seen.search.value;
+  switch (found.kind) {
+    case 'one':
+      return { do: 'claim', id: found.id };
+    case 'several':
+      return report(ambiguous(seen.noun, found.ids));
+    case 'terminating':
+      return { do: 'claim', id: found.id };
+    case 'unknown':
+      return report(
+        verdict('Deleting', 'An entry of the list could not be read singly: it is looked at again', 5_000),
+      );
+    case 'none':
+    case 'nameTaken':
+    case 'terminated':
+      if (seen.intent?.outcome === 'unknown' && seen.search.startedAt < seen.intent.concludeFrom) {
+        return report(
+          verdict(
+            'Deleting',
+            'The outcome of a create is not known: its record is looked for before this resource goes',
+            Math.min(seen.intent.concludeFrom - seen.search.startedAt, 5_000),
+          ),
+        );
+      }
+      return { do: 'release', why: `There is no ${seen.noun} of this resource on the service` };
+    default:
+      return found satisfies never;
+  }
+}
+
+function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (seen.existence === undefined) return { do: 'look', at: 'existence' };
+  if (seen.existence.kind === 'failed') {
+    const { reason, message, recheckAfterMs } = seen.existence.verdict;
+    return report(verdict('Deleting', `${reason}: ${message}`, recheckAfterMs));
+  }
+  const existence = seen.existence.value;
+  switch (existence.kind) {
+    case 'absent':
+      return { do: 'release', why: `The ${seen.noun} is gone` };
+    case 'unproved':
+      return report(
+        verdict(
+          'Deleting',
+          `The ${seen.noun} is not seen any more, which proves nothing yet: it is looked at again`,
+          existence.recheckAfterMs,
+        ),
+      );
+    case 'found':
+      return { do: 'remove', record: existence.record };
+    default:
+      return existence satisfies never;
+  }
+}
+
+function report<Rec, Desired>(said: Verdict, record?: Rec): RecordStep<Rec, Desired> {
+  return record === undefined ? { do: 'report', verdict: said } : { do: 'report', verdict: said, record };
+}
+
+function inUse(users: { names: string[]; others: boolean }): Verdict {
+  const shown = users.names.slice(0, 5).join(', ');
+  const more = users.names.length > 5 ? ` and ${users.names.length - 5} more` : '';
+  const others = users.others ? `${shown === '' ? '' : ', and by '}resources of other namespaces` : '';
+  return verdict(
+    'InUse',
+    `Used by ${shown}${more}${others}: delete these first; this one then goes by itself`,
+  );
+}
+
+function ambiguous(noun: string, ids: readonly string[]): Verdict {
+  return verdict(
+    'Ambiguous',
+    `Several records carry this resource's marker: ${ids.toSorted().slice(0, 10).join(', ')}. Delete the ${noun}s ` +
+      `too many, or say which with the annotation boxwright.dev/adopt: <id>`,
+  );
+}
+
+function rivalMessage(noun: string): string {
+  return (
+    `Another resource of this cluster holds this ${noun}: delete one of the two (deletionPolicy Orphan keeps ` +
+    `the ${noun})`
+  );
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** What a failed call means for a resource that waits for it. `delayMs` is the back-off of the caller. */
+export function failureVerdict(error: ServiceError, delayMs: number): Verdict {
+  const wait = error.retryAfterMs ?? delayMs;
+  switch (error.code) {
+    case 'Throttled':
+      return verdict('Throttled', error.message, wait);
+    case 'CredentialsRejected':
+    case 'CredentialsUnusable':
+    case 'Closed':
+      return verdict('WaitingForConnection', error.message, wait);
+    case 'Unreachable':
+    case 'Timeout':
+    case 'Broken':
+    case 'ServerError':
+    case 'BreakerOpen':
+    case 'Tls':
+      return verdict('ServiceUnavailable', error.message, wait);
+    default:
+      return verdict('Unknown', error.message, wait);
+  }
+}

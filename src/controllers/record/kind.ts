@@ -1,0 +1,104 @@
+import type { Condition } from '../../api/resource.ts';
+import type { Random } from '../../base/clock.ts';
+import type { ResourceType } from '../../kube/index.ts';
+import type { AnyRecord, Priority, Read, SharedLists, Write } from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import type { CreateIntent } from './intent.ts';
+import type { Memory } from './memory.ts';
+import type { ManagedResource } from './resource.ts';
+import type { Candidate } from './search.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What one pass over one resource is about. */
+export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extends Memory<Rec>> {
+  resource: R;
+  memory: M;
+  marker: string;
+  handle: ConnectionHandle;
+  /** Id of the workspace that owns, or shall own, the record. */
+  owner: string;
+  priority: Priority;
+  signal: AbortSignal;
+  /** Wall time in milliseconds, for stamps and for comparing with dates. */
+  now: number;
+  random: Random;
+}
+
+/** The status fields that a kind adds or changes; an undefined member takes the field away. */
+export type StatusFields<R extends ManagedResource> = {
+  [Field in keyof Omit<R['status'], 'conditions' | 'observedGeneration'>]?: R['status'][Field] | undefined;
+};
+
+/** What a kind makes of a record that exists and is ours. */
+export interface Convergence<R extends ManagedResource> {
+  verdict: Verdict;
+  fields: StatusFields<R>;
+  /**
+   * Something was sent or written: look at its outcome at once. `quiet`: what status would say is on its way
+   * to something else, so it is not written unless it says something new about the phase.
+   */
+  again?: boolean;
+  quiet?: boolean;
+}
+
+/** Whether what a resource refers to is there. */
+export type Resolution<Desired> = { kind: 'ready'; desired: Desired } | { kind: 'waiting'; verdict: Verdict };
+
+/** A step of a deletion, decided from a fresh record. */
+export type RemovalStep<R extends ManagedResource> =
+  | { kind: 'send'; how: string; fields?: StatusFields<R> }
+  | { kind: 'wait'; verdict: Verdict }
+  | { kind: 'release'; why: string };
+
+/** How one kind of resource maps to its kind of record: what the shared protocols need to know of it. */
+export interface RecordKind<
+  R extends ManagedResource,
+  Rec extends AnyRecord,
+  Desired,
+  M extends Memory<Rec> = Memory<Rec>,
+> {
+  readonly type: ResourceType;
+  /** The shared list that holds the records. */
+  readonly family: keyof SharedLists & ('boxes' | 'instances');
+  /** How messages call the record: `box`, `instance`. */
+  readonly noun: string;
+  /** Status fields that speak of the record alone: they go when it is made again. */
+  readonly forgotten: readonly (keyof StatusFields<R>)[];
+  /** Absent `onMissing` means this. */
+  readonly onMissing: 'Recreate' | 'Hold';
+
+  /** How a list entry, or a single representation, looks to a search. */
+  candidate(record: Rec, marker: string, finalName: string): Candidate;
+  /** Why a record cannot be adopted; undefined when it can. */
+  misfit(record: Rec, handle: ConnectionHandle): string | undefined;
+  read(handle: ConnectionHandle, id: string, options: ReadOptions): Promise<Read<Rec>>;
+  /** Reads references and contents; what is missing is waited for. */
+  resolve(pass: Pass<R, Rec, M>): Promise<Resolution<Desired>>;
+  /** What is noted in a new intent beyond the protocol's own. */
+  intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): Partial<CreateIntent>;
+  create(pass: Pass<R, Rec, M>, desired: Desired, intent: CreateIntent): Promise<Write<Rec>>;
+  /** Makes the record match; one effect at most. */
+  converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
+  /** With managementPolicy Observe: what the record shows. */
+  observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
+  /** While paused: whether the declaration differs from what was applied last. */
+  changeWaits(resource: R): boolean;
+  /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
+  users(resource: R): { names: string[]; others: boolean };
+  /** The next step of a deletion. */
+  removal(pass: Pass<R, Rec, M>, record: Rec): Promise<RemovalStep<R>>;
+  remove(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>>;
+}
+
+export interface ReadOptions {
+  priority: Priority;
+  signal: AbortSignal;
+}
+
+/** Reads a condition by type. */
+export function conditionOf(
+  resource: { status: { conditions?: readonly Condition[] | undefined } },
+  type: string,
+): Condition | undefined {
+  return resource.status.conditions?.find((condition) => condition.type === type);
+}

@@ -1,0 +1,216 @@
+import type { Random } from '../../base/clock.ts';
+import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
+import type { Adoptee, Looked } from './decide.ts';
+import { failureVerdict } from './decide.ts';
+import { goneAfterDelete, type Existence } from './existence.ts';
+import type { CreateIntent } from './intent.ts';
+import type { Pass, RecordKind } from './kind.ts';
+import type { Memory } from './memory.ts';
+import type { ManagedResource } from './resource.ts';
+import { searchByMarker, type SearchOutcome } from './search.ts';
+import { verdict, type Verdict } from './verdict.ts';
+
+/** Milliseconds a shared list may be old when nothing of ours can have been created in between. */
+const SHARED_LIST_AGE_MS = 30_000;
+/** An answer to our own write is taken over instead of a read for so long. */
+const TAKE_OVER_MS = 2_000;
+
+/** The calls that observations are made of, for one kind. */
+export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
+  readonly #kind: RecordKind<R, Rec, Desired, M>;
+  readonly #isClaimed: (id: string, except: R) => boolean;
+
+  constructor(kind: RecordKind<R, Rec, Desired, M>, isClaimed: (id: string, except: R) => boolean) {
+    this.#kind = kind;
+    this.#isClaimed = isClaimed;
+  }
+
+  /** Does the claimed record exist? Takes over what the last write answered; else reads. */
+  async existence(pass: Pass<R, Rec, M>, id: string, deleteSent: boolean): Promise<Looked<Existence<Rec>>> {
+    const { memory, handle } = pass;
+    const taken = memory.observed;
+    if (taken?.fromWrite === true && taken.record.id === id) {
+      memory.observed = { ...taken, fromWrite: false };
+      if (handle.client.stamp() - taken.startedAt < TAKE_OVER_MS) return found(taken.record, taken.startedAt);
+    }
+    const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
+    if (read.kind === 'found') {
+      memory.failures = 0;
+      memory.absence.noteFound();
+      const lagEnds = (memory.lastWriteEndedAt ?? -Infinity) + handle.poll.lagWindowMs;
+      if (read.startedAt < lagEnds && isOlder(read.record, memory.observed?.record)) {
+        // The service's reads may trail its writes: what our write was answered with is newer than this.
+        return found(memory.observed?.record ?? read.record, read.startedAt);
+      }
+      memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+      return found(read.record, read.startedAt);
+    }
+    const status = read.kind === 'missing' ? 404 : read.error.status;
+    const counts = read.kind === 'missing' || (deleteSent && status === 403);
+    if (!counts) {
+      return failed(read.kind === 'unknown' ? read.error : undefined, pass);
+    }
+    return this.#absence(pass, id, { status, startedAt: read.kind === 'missing' ? read.startedAt : 0 });
+  }
+
+  /** Looks for the record that carries the marker. */
+  async search(
+    pass: Pass<R, Rec, M>,
+    options: { finalName: string; intent: CreateIntent | undefined; notBefore: number | undefined },
+  ): Promise<Looked<SearchOutcome>> {
+    const { handle, owner, marker } = pass;
+    const list = await handle.client.shared.list(this.#kind.family, owner, {
+      ...(options.notBefore === undefined
+        ? { maxAgeMs: SHARED_LIST_AGE_MS }
+        : { notBefore: options.notBefore, maxAgeMs: SHARED_LIST_AGE_MS }),
+      priority: pass.priority,
+      signal: pass.signal,
+    });
+    if (list.kind !== 'found') return failedRead(list, pass);
+    const workspace = await handle.client.shared.list('workspaces', '', {
+      maxAgeMs: SHARED_LIST_AGE_MS,
+      priority: pass.priority,
+      signal: pass.signal,
+    });
+    if (workspace.kind !== 'found') return failedRead(workspace, pass);
+    if (!workspace.record.some((entry) => entry.id === owner)) {
+      return {
+        kind: 'failed',
+        verdict: {
+          reason: 'WaitingForReference',
+          message: `Workspace "${owner}" is not visible with the connection's credentials: check spec.owner, or the connection's workspace`,
+          recheckAfterMs: 30_000,
+        },
+      };
+    }
+    // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
+    const entries = list.record as unknown as readonly Rec[];
+    const outcome = await searchByMarker({
+      candidates: entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName)),
+      skip: options.intent?.skip ?? [],
+      isClaimed: (id) => this.#isClaimed(id, pass.resource),
+      read: async (id) => {
+        const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
+        if (read.kind === 'missing') return 'gone';
+        if (read.kind === 'unknown') return undefined;
+        pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+        return this.#kind.candidate(read.record, marker, options.finalName);
+      },
+    });
+    pass.memory.failures = 0;
+    return { kind: 'seen', value: outcome, startedAt: list.startedAt };
+  }
+
+  /** May the record that the user names be taken over? */
+  async adoptee(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Adoptee<Rec>>> {
+    const read = await this.#kind.read(pass.handle, id, { priority: pass.priority, signal: pass.signal });
+    if (read.kind === 'missing') return seen({ kind: 'notThere' }, read.startedAt);
+    if (read.kind === 'unknown') {
+      if (read.error.status === 403) return seen({ kind: 'notThere' }, 0);
+      return failed(read.error, pass);
+    }
+    pass.memory.failures = 0;
+    if (this.#isClaimed(id, pass.resource)) return seen({ kind: 'claimed' }, read.startedAt);
+    const why = this.#kind.misfit(read.record, pass.handle);
+    if (why !== undefined) return seen({ kind: 'misfit', why }, read.startedAt);
+    pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+    return seen({ kind: 'free', record: read.record }, read.startedAt);
+  }
+
+  async #absence(
+    pass: Pass<R, Rec, M>,
+    id: string,
+    answer: { status: number | undefined; startedAt: number },
+  ): Promise<Looked<Existence<Rec>>> {
+    const { memory, handle } = pass;
+    const owner = pass.resource.status.home?.owner ?? pass.owner;
+    const options = { priority: pass.priority, signal: pass.signal };
+    const list = await handle.client.shared.list(this.#kind.family, owner, {
+      ...options,
+      notBefore: handle.client.stamp(),
+    });
+    if (list.kind !== 'found') return failedRead(list, pass);
+    const listed = list.record.some((entry) => entry.id === id);
+    const afterDelete =
+      pass.resource.status.deleteSentAt !== undefined &&
+      (memory.deletion === undefined ||
+        memory.deletion.outcome === 'accepted' ||
+        memory.deletion.outcome === 'unknown');
+    if (afterDelete) {
+      const gone = goneAfterDelete({ status: answer.status, listed });
+      if (gone !== undefined) return seen(gone, list.startedAt);
+      return seen({ kind: 'unproved', recheckAfterMs: handle.poll.processingMs }, list.startedAt);
+    }
+    const workspace = await handle.client.workspaces.read(owner, options);
+    const elsewhere =
+      pass.resource.status.home !== undefined && pass.resource.status.home.endpoint !== handle.endpoint;
+    const proof = memory.absence.note(
+      {
+        startedAt: answer.startedAt,
+        missing: answer.status === 404,
+        workspaceReadable: workspace.kind === 'found' && !elsewhere,
+        listed,
+      },
+      handle.poll.lagWindowMs,
+    );
+    return seen(proof, list.startedAt);
+  }
+}
+
+/** 1 s doubling to 5 min, with a fifth of jitter, by failures in a row. */
+export function backoffMs(failures: number, random: Random): number {
+  return Math.min(1_000 * 2 ** Math.min(failures, 9), 300_000) * (0.8 + 0.4 * random());
+}
+
+/** Whether `record` shows an older state than `known`, by the service's own `updated`. */
+export function isOlder(record: AnyRecord, known: AnyRecord | undefined): boolean {
+  return (
+    known !== undefined &&
+    known.id === record.id &&
+    typeof record.updated === 'string' &&
+    typeof known.updated === 'string' &&
+    record.updated < known.updated
+  );
+}
+
+/** Notes the answer of a write to, or a create of, a record. Returns the record when the answer held one. */
+export function noteWrite<Rec extends AnyRecord>(
+  memory: Memory<Rec>,
+  write: Write<Rec | undefined>,
+  stamp: number,
+): void {
+  const endedAt = write.kind === 'notSent' ? undefined : write.endedAt;
+  if (write.kind === 'refused' || endedAt === undefined) return;
+  memory.lastWriteEndedAt = endedAt;
+  memory.absence.noteWrite(stamp);
+  if (write.kind === 'ok' && write.record !== undefined) {
+    memory.observed = { record: write.record, startedAt: write.endedAt, fromWrite: true };
+  }
+}
+
+function found<Rec>(record: Rec, startedAt: number): Looked<Existence<Rec>> {
+  return seen({ kind: 'found', record, startedAt }, startedAt);
+}
+
+function seen<T>(value: T, startedAt: number): Looked<T> {
+  return { kind: 'seen', value, startedAt };
+}
+
+type Failed = { kind: 'failed'; verdict: Verdict };
+
+/** What of a pass a failure needs: who to count it for, and jitter. */
+interface Failing {
+  memory: { failures: number };
+  random: Random;
+}
+
+function failedRead(read: Exclude<Read<unknown>, { kind: 'found' }>, pass: Failing): Failed {
+  return failed(read.kind === 'unknown' ? read.error : undefined, pass);
+}
+
+function failed(error: ServiceError | undefined, pass: Failing): Failed {
+  const delay = backoffMs(pass.memory.failures++, pass.random);
+  if (error !== undefined) return { kind: 'failed', verdict: failureVerdict(error, delay) };
+  const message = 'The owner workspace answers 404: check spec.owner and what the credentials can see';
+  return { kind: 'failed', verdict: verdict('Unknown', message, delay) };
+}
