@@ -23,7 +23,7 @@ export interface UndiciPortOptions extends EndpointRules {
   headersTimeoutMs?: number | undefined;
   /** Milliseconds between two pieces of the body. @default 30 s */
   bodyTimeoutMs?: number | undefined;
-  /** Connections at one time. @default 16 */
+  /** Connections at one time. @default no limit but the client's calls in flight */
   connections?: number | undefined;
   clock: Clock;
   /** Turns a host name into addresses; for tests. @default the system's */
@@ -66,7 +66,7 @@ export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
       }),
     allowH2: false,
     pipelining: 1,
-    connections: options.connections ?? 16,
+    connections: options.connections ?? null,
     headersTimeout: options.headersTimeoutMs ?? 30_000,
     bodyTimeout: options.bodyTimeoutMs ?? 30_000,
     // Shorter than what servers keep, since a POST that meets a socket just closed has an unknown outcome.
