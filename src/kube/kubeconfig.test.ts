@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadKubeConfig } from './kubeconfig.ts';
+import { kubeConfigAccess, loadKubeConfig } from './kubeconfig.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -61,6 +61,23 @@ describe('loadKubeConfig', () => {
       headers: { authorization: 'Bearer one' },
       tls: { cert: 'cert 2', key: 'key 2' },
     });
+    expect((await source.access(true)).headers).toEqual({ authorization: 'Bearer two' });
+  });
+
+  it('reads a rotated service-account token past the cache of the plugin, without its line feed', async () => {
+    const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
+    const tokenFile = join(folder, 'token');
+    const source = kubeConfigAccess(() => {
+      const inPod = new KubeConfig();
+      inPod.loadFromClusterAndUser(
+        { name: 'c', server: 'https://127.0.0.1', skipTLSVerify: false },
+        { name: 'u', authProvider: { name: 'tokenFile', config: { tokenFile } } },
+      );
+      return inPod;
+    });
+    writeFileSync(tokenFile, 'one\n');
+    expect((await source.access(false)).headers).toEqual({ authorization: 'Bearer one' });
+    writeFileSync(tokenFile, 'two\n');
     expect((await source.access(true)).headers).toEqual({ authorization: 'Bearer two' });
   });
 

@@ -205,7 +205,7 @@ export class UndiciKubePort implements KubePort {
     if (request.signal?.aborted === true) return request.signal.reason as Error;
     if (error instanceof KubeTransportError) return error;
     const cause = error instanceof Error ? error : new Error(String(error));
-    const message = `${request.method} ${request.path}: no answer from the API server: ${cause.message}`;
+    const message = `${request.method} ${request.path}: no answer from the API server: ${wordsOf(cause)}`;
     return new KubeTransportError(message, { maybeSent: !isBeforeSending(cause), cause });
   }
 }
@@ -239,4 +239,11 @@ const BEFORE_SENDING =
 function isBeforeSending(error: Error): boolean {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' && BEFORE_SENDING.test(code);
+}
+
+/** Several addresses tried in vain make an error without a message of its own. */
+function wordsOf(error: Error): string {
+  if (error.message !== '') return error.message;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : error.name;
 }

@@ -123,6 +123,35 @@ describe('KubeClient on a real API server', () => {
     expect(await client.get(LEASES, at('missing'))).toBeUndefined();
   });
 
+  it('answers a real 401 by asking for a fresh token, and reports a 403 as it is', async () => {
+    const token = (
+      await cluster.kubectl(['create', 'token', 'default', '--namespace', namespace.name])
+    ).stdout.trim();
+    const looks: boolean[] = [];
+    const port = new UndiciKubePort({
+      clock: systemClock,
+      source: {
+        access: async (fresh) => {
+          looks.push(fresh);
+          const bearer = fresh ? token : 'expired';
+          return {
+            server: cluster.server,
+            headers: { authorization: `Bearer ${bearer}` },
+            tls: { ca: cluster.ca },
+          };
+        },
+      },
+    });
+    const account = new KubeClient(port, { clock: systemClock, random: Math.random });
+    expect((await account.raw<{ major: string }>('/version')).major).toBe('1');
+    expect(looks).toEqual([false, true]);
+    await expect(account.get(CONFIG_MAPS, at('any'))).rejects.toMatchObject({
+      status: 403,
+      isForbidden: true,
+    });
+    await port.close();
+  });
+
   it('reads cluster-scoped objects and the version', async () => {
     expect(await client.get(NAMESPACES, { name: namespace.name })).toMatchObject({
       status: { phase: 'Active' },

@@ -5,12 +5,14 @@ import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { Informer, type InformerOptions } from '../../src/kube/informer.ts';
 import type { StoredObject } from '../../src/kube/object.ts';
+import type { KubePort } from '../../src/kube/port.ts';
 import type { ReflectorNotice } from '../../src/kube/reflector.ts';
 import { CONFIG_MAPS } from '../../src/kube/types.ts';
 import { UndiciKubePort } from '../../src/kube/transport.ts';
 import { testCluster, type TestNamespace } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { FaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { WIDGET_CRD, WIDGETS, type Widget } from '../support/widgets.ts';
 
 interface ConfigMap extends StoredObject {
   data?: Record<string, string>;
@@ -82,6 +84,8 @@ const at = (name: string) => ({ namespace: namespace.name, name });
 const keyAt = (name: string): string => `${namespace.name}/${name}`;
 const make = (name: string, data: Record<string, string> = {}): Promise<ConfigMap> =>
   client.create<ConfigMap>(CONFIG_MAPS, { metadata: { ...at(name), labels: { test: 'yes' } }, data });
+const makeWidget = (name: string): Promise<Widget> =>
+  client.create<Widget>(WIDGETS, { metadata: at(name), spec: { colour: 'red' } });
 const shows = (informer: Informer<ConfigMap>, name: string): Promise<ConfigMap> =>
   eventually(`the cache shows ${name}`, () => informer.get(keyAt(name)), { everyMs: 20 });
 const hides = (informer: Informer<ConfigMap>, name: string): Promise<true> =>
@@ -158,6 +162,60 @@ describe('Informer on a real API server', () => {
     expect(informer.get(keyAt('held'))).toBeUndefined();
     await make('held');
     await shows(informer, 'held');
+  });
+});
+
+describe('Informer when its version is too old', () => {
+  it("lists anew after the API server's own 410", async () => {
+    // A kind that is younger than the version below, which its watch cache therefore cannot know.
+    await cluster.apply(WIDGET_CRD);
+    await cluster.kubectl(['wait', '--for=condition=Established', 'crd/widgets.test.example']);
+    await eventually('the kind is served', () => makeWidget('early'));
+    let watches = 0;
+    const aging: KubePort = {
+      request: (request) => direct.request(request),
+      watch: (request) =>
+        direct.watch(
+          watches++ > 0 ? request : { ...request, query: { ...request.query, resourceVersion: '1' } },
+        ),
+    };
+    const notices: ReflectorNotice[] = [];
+    const informer = new Informer<Widget>({
+      port: aging,
+      type: WIDGETS,
+      clock: systemClock,
+      random: Math.random,
+      namespaces: [namespace.name],
+      onNotice: (notice) => notices.push(notice),
+    });
+    const controller = new AbortController();
+    const running = informer.start(controller.signal);
+    stops.push(async () => {
+      controller.abort(new Error('test over'));
+      await running;
+    });
+    await eventually('a second watch', () => watches > 1);
+    await makeWidget('late');
+    await eventually('both are seen', () => informer.list().length === 2, { everyMs: 20 });
+    expect(notices).toContainEqual(expect.objectContaining({ kind: 'watch-ended', reason: 'expired' }));
+    expect(notices.filter((notice) => notice.kind === 'listed')).toHaveLength(2);
+  });
+
+  it('lists anew when a watch that is long open is told so in its stream', async () => {
+    await make('early');
+    const { informer, notices, changes } = follow();
+    await informer.synced;
+    await eventually('a watch is open', () => proxy.openWatches > 0, { everyMs: 20 });
+    await make('late');
+    await shows(informer, 'late');
+    proxy.injectLine({
+      type: 'ERROR',
+      object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' },
+    });
+    await eventually('a second list', () => notices.filter((n) => n.kind === 'listed').length === 2);
+    await client.delete(CONFIG_MAPS, at('early'));
+    await hides(informer, 'early');
+    expect(changes).toEqual(['added early', 'added late', 'deleted early']);
   });
 });
 
