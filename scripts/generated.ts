@@ -26,7 +26,7 @@ export async function settle(
     return 0;
   }
   for (const name of stale) {
-    process.stderr.write(`${join(folder, name)} is stale: run npm run generate\n`);
+    process.stderr.write(`${join(folder, name)} is stale: run npm run gen\n`);
   }
   return stale.length === 0 ? 0 : 1;
 }

@@ -29,7 +29,7 @@ function event(when: string) {
         configMapKeyRef: optional(
           keyReference(
             'ConfigMap',
-            'Takes the script from a ConfigMap, whose change counts as a change of this box.',
+            'Takes the script from a ConfigMap, whose change counts as a change of this box. Can be changed.',
           ),
         ),
         destinationPath: optional(

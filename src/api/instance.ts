@@ -63,6 +63,7 @@ export const InstanceSpecSchema = object(
     ),
     policyVariables: overrides(
       'Values that override what the policy box declares. Unique by name and scope. Default []. Immutable.',
+      'Immutable, as all of policyVariables.',
     ),
     tags: defaulted(
       list(

@@ -14,27 +14,71 @@ export const CATEGORY = 'boxwright';
 /** Holds a resource until its record is proved gone or is let go. */
 export const FINALIZER = `${GROUP}/finalizer`;
 
-/** Annotations, by who writes them. */
+/** Annotations; {@link ANNOTATION_NOTES} says who writes each and what it does. */
 export const ANNOTATIONS = {
-  /** By the user: take over the record with this id. Only read on a resource without a record. */
   adopt: `${GROUP}/adopt`,
-  /** By the user: look now. The value is echoed in `status.lastHandledRequest`. */
   requestedAt: `${GROUP}/requested-at`,
-  /** By the user: `"true"` does what `spec.paused` does. */
   paused: `${GROUP}/paused`,
-  /** By the user, on an InstanceLease: a new token counts `after` from now on. */
   renew: `${GROUP}/renew`,
-  /** By the user, on an Instance: a new token runs the operation once. */
   requestReinstall: `${GROUP}/request-reinstall`,
   requestReconfigure: `${GROUP}/request-reconfigure`,
   requestRedeploy: `${GROUP}/request-redeploy`,
-  /** By the operator: the id of the record that is ours. */
   externalId: `${GROUP}/external-id`,
-  /** By the operator: `<installation id>/<marker>/<metadata.uid>`, proof that the record is ours. */
   claim: `${GROUP}/claim`,
-  /** By the operator: JSON of a create that is under way. */
   createIntent: `${GROUP}/create-intent`,
 } as const;
+
+/** What the reference says of an annotation. */
+export interface AnnotationNote {
+  writtenBy: 'user' | 'operator';
+  on: string;
+  meaning: string;
+}
+
+const ONCE = 'A new value runs the operation once, now or when the running one has ended.';
+const KEPT = 'Leave it alone: it is how the record is found again after a crash or a restore.';
+
+/** Who writes each annotation, on what, and what it does. */
+export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, AnnotationNote>> = {
+  adopt: {
+    writtenBy: 'user',
+    on: 'Box, PolicyBox, Instance without a record',
+    meaning: 'Take over the record with this id instead of making one.',
+  },
+  requestedAt: {
+    writtenBy: 'user',
+    on: 'every kind',
+    meaning: 'A new value makes the operator look now; it is echoed in `status.lastHandledRequest`.',
+  },
+  paused: {
+    writtenBy: 'user',
+    on: 'every kind but Connection',
+    meaning: '`"true"` does what `spec.paused` does.',
+  },
+  renew: { writtenBy: 'user', on: 'InstanceLease', meaning: 'A new value counts `after` from now on.' },
+  requestReinstall: { writtenBy: 'user', on: 'Instance', meaning: ONCE },
+  requestReconfigure: { writtenBy: 'user', on: 'Instance', meaning: ONCE },
+  requestRedeploy: {
+    writtenBy: 'user',
+    on: 'Instance',
+    meaning: `${ONCE} The service takes it after a failed deploy.`,
+  },
+  externalId: {
+    writtenBy: 'operator',
+    on: 'Box, PolicyBox, Instance',
+    meaning: `The id of the record. ${KEPT}`,
+  },
+  claim: {
+    writtenBy: 'operator',
+    on: 'Box, PolicyBox, Instance',
+    meaning: `Installation, marker and uid that claim the record. ${KEPT}`,
+  },
+  createIntent: {
+    writtenBy: 'operator',
+    on: 'Box, PolicyBox, Instance',
+    meaning: `A create that is under way, as JSON. ${KEPT}`,
+  },
+};
 
 /** One-shot operations of an Instance and the annotation that asks for each. */
 export const REQUEST_ANNOTATIONS = {

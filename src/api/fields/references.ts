@@ -7,7 +7,7 @@ const OBJECT_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-
 const DATA_KEY = '^[-._a-zA-Z0-9]+$';
 
 function nameOf(target: ReferenceTarget): TString {
-  return text(`Name of the ${target}.`, {
+  return text(`Name of the ${target}. Required. Can be changed where the reference can.`, {
     minLength: 0,
     maxLength: 253,
     pattern: OBJECT_NAME,
@@ -33,7 +33,7 @@ export function keyReference(
     `${purpose} Refers to one key of a ${target} in the same namespace.`,
     {
       name: nameOf(target),
-      key: text(`Key in the ${target}'s data.`, {
+      key: text(`Key in the ${target}'s data. Required. Can be changed where the reference can.`, {
         minLength: 0,
         maxLength: 253,
         pattern: DATA_KEY,

@@ -23,19 +23,21 @@ interface AnyVariable {
   boxId?: unknown;
 }
 
+const CHANGE = 'Can be changed.';
+
 /** Content of a file: written in the manifest, or taken from a ConfigMap or Secret. */
-function fileSource() {
+function fileSource(change: string) {
   return object(
-    'Content of the file, required once the variable is to have one. A change of the ConfigMap or Secret counts as a change of this resource. Can be changed.',
+    `Content of a File variable. Absent: no content. A change of the ConfigMap or Secret counts as a change of this resource. ${change}`,
     {
       inline: optional(
-        text('The content itself, at most 64 KiB. Can be changed.', {
+        text(`The content itself, at most 64 KiB. ${change}`, {
           minLength: 0,
           maxLength: INLINE_LIMIT,
         }),
       ),
-      configMapKeyRef: optional(keyReference('ConfigMap', 'Takes the content from a ConfigMap.')),
-      secretKeyRef: optional(keyReference('Secret', 'Takes the content from a Secret.')),
+      configMapKeyRef: optional(keyReference('ConfigMap', `Takes the content from a ConfigMap. ${change}`)),
+      secretKeyRef: optional(keyReference('Secret', `Takes the content from a Secret. ${change}`)),
     },
     {
       rules: [
@@ -135,38 +137,41 @@ const BOX_NAMES_ONE: Rule[] = [
 ];
 
 /** The fields that every variable has. */
-function commonFields() {
+function commonFields(change = CHANGE) {
   return {
-    name: text('Name of the variable, unique together with scope.', {
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-    }),
+    name: text(
+      'Name of the variable, unique together with scope. Required. Another name is another variable.',
+      {
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_-]+$',
+      },
+    ),
     scope: defaulted(
       text(
-        'Where the variable lives: the names of the Box variables from this box to the box that owns it, joined by dots, such as `runtime.proxy`. Default "": this box itself.',
+        'Where the variable lives: the names of the Box variables from this box to the box that owns it, joined by dots, such as runtime.proxy. Default "": this box itself. Another scope is another variable.',
         { minLength: 0, maxLength: 256, pattern: '^([A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)?$' },
       ),
       '',
     ),
     value: optional(
       text(
-        'Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. Can be changed.',
+        `Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. ${change}`,
         { minLength: 0, maxLength: VALUE_LIMIT },
       ),
     ),
     options: optional(
       list(
-        'What can be chosen for a variable of type Options, without commas. Can be changed.',
+        `What can be chosen for a variable of type Options, without commas. ${change}`,
         text('One choice.', { maxLength: 128, pattern: '^[^,]+$' }),
         { maxItems: 50, atomic: true },
       ),
     ),
     valueFrom: optional(
-      object('Where the value of a Password comes from. Can be changed.', {
-        secretKeyRef: keyReference('Secret', 'Takes the value from a Secret.'),
+      object(`Where the value of a Password comes from. ${change}`, {
+        secretKeyRef: keyReference('Secret', `Takes the value from a Secret. ${change}`),
       }),
     ),
-    file: optional(fileSource()),
+    file: optional(fileSource(change)),
   };
 }
 
@@ -195,7 +200,12 @@ export function boxVariables() {
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Can be changed.', [...PLAIN_TYPES, 'Password', 'File', 'Box']),
+      type: oneOf('Type of the variable. Required. Can be changed.', [
+        ...PLAIN_TYPES,
+        'Password',
+        'File',
+        'Box',
+      ]),
       ...declarationFields(),
       boxRef: optional(reference('Box', 'The nested box of a variable of type Box. Can be changed.')),
       boxId: optional(
@@ -222,7 +232,7 @@ export function policyBoxVariables() {
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Can be changed.', [...PLAIN_TYPES, 'Password', 'File']),
+      type: oneOf('Type of the variable. Required. Can be changed.', [...PLAIN_TYPES, 'Password', 'File']),
       ...declarationFields(),
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED] },
@@ -237,12 +247,16 @@ export function policyBoxVariables() {
 }
 
 /** Values with which an instance overrides what its box, or its policy box, declares. */
-export function overrides(description: string) {
+export function overrides(description: string, change = CHANGE) {
   const variable = object(
     'One override.',
     {
-      ...commonFields(),
-      type: oneOf('Type of the variable, as the box declares it.', [...PLAIN_TYPES, 'Password', 'File']),
+      ...commonFields(change),
+      type: oneOf(`Type of the variable, as the box declares it. Required. ${change}`, [
+        ...PLAIN_TYPES,
+        'Password',
+        'File',
+      ]),
     },
     { rules: [...COMMON_RULES, OVERRIDE_HAS_VALUE] },
   );
