@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { WIDGETS } from '../../test/support/widgets.ts';
 import { apiVersionOf, keyOf, keyOfObject, pathOf, refOf } from './object.ts';
 import { NAMESPACES, SECRETS } from './types.ts';
-import { compareVersions, isOlder } from './version.ts';
+import { compareVersions, isOlder } from './cache/version.ts';
 
 describe('pathOf', () => {
   it('builds paths of core and grouped kinds', () => {

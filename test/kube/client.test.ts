@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import type { KubeApiError } from '../../src/kube/errors.ts';
-import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
+import { loadKubeConfig } from '../../src/kube/transport/kubeconfig.ts';
 import type { KubeObject, StoredObject } from '../../src/kube/object.ts';
 import { CONFIG_MAPS, LEASES, NAMESPACES } from '../../src/kube/types.ts';
-import { UndiciKubePort } from '../../src/kube/transport.ts';
+import { UndiciKubePort } from '../../src/kube/transport/undici-port.ts';
 import { testCluster, type TestNamespace } from '../support/cluster.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 

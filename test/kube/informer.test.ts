@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '../../src/base/clock.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { KubeClient } from '../../src/kube/client.ts';
-import { Informer, type InformerOptions } from '../../src/kube/informer.ts';
+import { Informer, type InformerOptions } from '../../src/kube/cache/informer.ts';
 import type { StoredObject } from '../../src/kube/object.ts';
 import type { KubePort } from '../../src/kube/port.ts';
-import type { ReflectorNotice } from '../../src/kube/reflector.ts';
+import type { ReflectorNotice } from '../../src/kube/cache/reflector.ts';
 import { CONFIG_MAPS } from '../../src/kube/types.ts';
-import { UndiciKubePort } from '../../src/kube/transport.ts';
+import { UndiciKubePort } from '../../src/kube/transport/undici-port.ts';
 import { testCluster, type TestNamespace } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { FaultProxy, type Fault } from '../support/fault-proxy.ts';

@@ -1,0 +1,92 @@
+import { Agent } from 'undici';
+import type { ClusterAccess } from './auth.ts';
+import { sameJson } from '../patches.ts';
+
+/** Options of {@link AgentPair}. */
+export interface AgentPairOptions {
+  /** Time to wait for headers, and between two pieces of a body that is no watch, milliseconds. */
+  silenceMs: number;
+}
+
+interface Pair {
+  access: ClusterAccess;
+  requests: Agent;
+  watches: Agent;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 45_000;
+/** Enough for a controller's workers; more would only queue inside the API server. */
+const REQUEST_CONNECTIONS = 16;
+
+/**
+ * The connections to one API server: a pool that all calls share and one connection for each watch. New TLS
+ * material means a new pair; the old one ends once nothing is in flight on it.
+ */
+export class AgentPair {
+  readonly #options: AgentPairOptions;
+  #pair: Pair | undefined;
+  readonly #retired = new Set<Agent>();
+  #closed = false;
+
+  constructor(options: AgentPairOptions) {
+    this.#options = options;
+  }
+
+  /** The agents for an access. */
+  for(access: ClusterAccess): { requests: Agent; watches: Agent } {
+    if (this.#closed) throw new Error('the connection to the API server was closed by this process');
+    const pair = this.#pair;
+    if (pair !== undefined) {
+      if (pair.access === access) return pair;
+      if (pair.access.server === access.server && sameJson(pair.access.tls, access.tls)) {
+        pair.access = access;
+        return pair;
+      }
+      this.#retire(pair.requests);
+      this.#retire(pair.watches);
+    }
+    this.#pair = this.#make(access);
+    return this.#pair;
+  }
+
+  /** Lets calls in flight end, ends watches at once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const pair = this.#pair;
+    const ends = [...this.#retired].map((agent) => agent.destroy());
+    if (pair !== undefined) ends.push(pair.requests.close(), pair.watches.destroy());
+    await Promise.all(ends);
+  }
+
+  #make(access: ClusterAccess): Pair {
+    const shared: Agent.Options = {
+      // HTTP/1.1: a watch has a socket of its own, and one broken socket ends one call.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      headersTimeout: this.#options.silenceMs,
+      connect: { ...access.tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 },
+    };
+    return {
+      access,
+      requests: new Agent({
+        ...shared,
+        connections: REQUEST_CONNECTIONS,
+        bodyTimeout: this.#options.silenceMs,
+      }),
+      // A watch may be silent for long; who reads it keeps the deadline.
+      watches: new Agent({ ...shared, bodyTimeout: 0 }),
+    };
+  }
+
+  #retire(agent: Agent): void {
+    this.#retired.add(agent);
+    const forget = (): void => {
+      this.#retired.delete(agent);
+    };
+    // Closing rejects only when the agent was destroyed meanwhile, which is what was wanted.
+    agent.close().then(forget, forget);
+  }
+}
