@@ -42,7 +42,10 @@ export type ListReader = (
 type AnyList = Read<readonly SharedLists[keyof SharedLists][]>;
 
 interface Pending {
+  /** Grows with those that join until the read is asked for. */
   priority: Priority;
+  /** False while it gathers callers behind a read that is under way. */
+  begun: boolean;
   /** Undefined while it waits for its turn: then it will start later than anything that was so far. */
   startedAt: number | undefined;
   callers: number;
@@ -56,43 +59,61 @@ interface Shelf {
   latest: { list: AnyList; startedAt: number } | undefined;
 }
 
+/** Stands in until the read is begun. */
+const never: Promise<AnyList> = new Promise(() => undefined);
+
 const rank: Readonly<Record<Priority, number>> = { user: 0, normal: 1, periodic: 2 };
 
-/** {@link SharedReads} over a reader and a monotonic `now` in milliseconds. */
+/**
+ * {@link SharedReads} over a reader and a monotonic `now` in milliseconds. Of one list at most one read is under
+ * way and one gathers callers behind it, so that many that each want a read newer than their own write share
+ * it too.
+ */
 export function createSharedReads(read: ListReader, now: () => number): SharedReads {
   const shelves = new Map<string, Shelf>();
 
+  async function run(
+    shelf: Shelf,
+    pending: Pending,
+    family: keyof SharedLists,
+    workspaceId: string,
+  ): Promise<AnyList> {
+    const underWay = [...shelf.pending].filter((other) => other !== pending && other.startedAt !== undefined);
+    try {
+      if (underWay.length > 0) {
+        await raceAbort(Promise.allSettled(underWay.map((other) => other.result)), pending.abort.signal);
+      }
+      pending.begun = true;
+      const list = await read(family, workspaceId, {
+        priority: pending.priority,
+        signal: pending.abort.signal,
+        onStart: (at) => {
+          // Only the first: a read that is repeated after a new login keeps the earlier, the safe, stamp.
+          pending.startedAt ??= at;
+        },
+      });
+      if (list.kind === 'found' && list.startedAt >= (shelf.latest?.startedAt ?? Number.NEGATIVE_INFINITY)) {
+        shelf.latest = { list, startedAt: list.startedAt };
+      }
+      return list;
+    } finally {
+      shelf.pending.delete(pending);
+    }
+  }
+
   function start(shelf: Shelf, family: keyof SharedLists, workspaceId: string, priority: Priority): Pending {
-    const abort = new AbortController();
-    const onStart = (at: number): void => {
-      // Only the first: a read that is repeated after a new login keeps the earlier, the safe, stamp.
-      pending.startedAt ??= at;
-    };
     const pending: Pending = {
       priority,
+      begun: false,
       startedAt: undefined,
       callers: 0,
-      abort,
-      result: read(family, workspaceId, { priority, signal: abort.signal, onStart }).then(
-        (list) => {
-          shelf.pending.delete(pending);
-          if (
-            list.kind === 'found' &&
-            list.startedAt >= (shelf.latest?.startedAt ?? Number.NEGATIVE_INFINITY)
-          ) {
-            shelf.latest = { list, startedAt: list.startedAt };
-          }
-          return list;
-        },
-        (error: unknown) => {
-          shelf.pending.delete(pending);
-          throw error;
-        },
-      ),
+      abort: new AbortController(),
+      result: never,
     };
+    shelf.pending.add(pending);
+    pending.result = run(shelf, pending, family, workspaceId);
     // When every caller has left, nobody is there to take the rejection.
     pending.result.catch(() => undefined);
-    shelf.pending.add(pending);
     return pending;
   }
 
@@ -114,6 +135,7 @@ export function createSharedReads(read: ListReader, now: () => number): SharedRe
       const pending =
         [...shelf.pending].find((other) => canJoin(other, notBefore, priority)) ??
         start(shelf, family, workspaceId, priority);
+      if (!pending.begun && rank[priority] < rank[pending.priority]) pending.priority = priority;
       pending.callers += 1;
       try {
         return (await raceAbort(pending.result, signal)) as Read<readonly SharedLists[F][]>;
@@ -126,6 +148,7 @@ export function createSharedReads(read: ListReader, now: () => number): SharedRe
 }
 
 function canJoin(pending: Pending, notBefore: number, priority: Priority): boolean {
+  if (!pending.begun) return true;
   // One that waits with a lower priority would hold a user's change back.
   if (pending.startedAt === undefined) return rank[pending.priority] <= rank[priority];
   return pending.startedAt >= notBefore;

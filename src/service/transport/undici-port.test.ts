@@ -344,10 +344,16 @@ describe('aborts', () => {
     expect(requests).toBe(1);
   });
 
-  it('ends what is under way when it is closed', async () => {
-    const client = await serve(() => undefined).then((port) => open(`http://127.0.0.1:${port}`));
-    const rejection = rejectionOf(client.send(get));
-    await client.close();
-    expect(await rejection).toBeInstanceOf(ServiceTransportError);
+  it('lets what is under way end when it is closed, and takes nothing more', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    const port = await serve((_, response) => asked.resolve(response));
+    const client = open(`http://127.0.0.1:${port}`);
+    const running = client.send(post);
+    const response = await asked.promise;
+    const closed = client.close();
+    expect(await rejectionOf(client.send(post))).toMatchObject({ code: 'Refused', maybeSent: false });
+    response.end('{}');
+    expect(await running).toMatchObject({ status: 200 });
+    await closed;
   });
 });

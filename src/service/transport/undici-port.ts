@@ -37,7 +37,10 @@ export type Resolve = (
 ) => void;
 
 export interface ClosablePort extends ServicePort {
-  /** Breaks what is under way and closes all connections. */
+  /**
+   * Takes no more calls, lets those under way end (their time-outs and signals hold on), then closes all
+   * connections: a write that is cut off would be one of unknown outcome.
+   */
   close(): Promise<void>;
 }
 
@@ -75,9 +78,25 @@ export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
     keepAliveTimeoutThreshold: 2_000,
     maxHeaderSize: 32_768,
   });
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
   return {
-    send: (request) => send(agent, endpoint, request, options.clock),
-    close: () => agent.destroy(),
+    async send(request) {
+      if (closed) throw new ServiceTransportError('Refused', 'the port is closed', { maybeSent: false });
+      const answer = send(agent, endpoint, request, options.clock);
+      underWay.add(answer);
+      try {
+        return await answer;
+      } finally {
+        underWay.delete(answer);
+      }
+    },
+    async close() {
+      closed = true;
+      // Not agent.close(): it would also wait for calls that were given up while they waited for a connection.
+      await Promise.allSettled(underWay);
+      await agent.destroy();
+    },
   };
 }
 
