@@ -129,6 +129,28 @@ describe.each([
   const request = (call: Partial<KubeRequest>): Promise<KubeAnswer> =>
     server.port.request({ method: 'GET', path: pathOf(INSTANCE_LEASES, { namespace }), ...call });
 
+  const open = (call: Partial<KubeRequest> = {}, home = namespace) =>
+    server.port.watch({
+      method: 'GET',
+      path: pathOf(INSTANCE_LEASES, { namespace: home }),
+      ...call,
+      query: { watch: true, ...call.query },
+    });
+  const versionNow = async (home = namespace): Promise<string> =>
+    ((await request({ path: pathOf(INSTANCE_LEASES, { namespace: home }) })).body as List).metadata
+      .resourceVersion;
+
+  const apply = (
+    name: string,
+    data: Record<string, string>,
+    manager: string,
+    force = false,
+  ): Promise<Thing> =>
+    client.apply<Thing>(CONFIG_MAPS, { metadata: { namespace, name }, data } as Thing, {
+      fieldManager: manager,
+      force,
+    });
+
   describe('create', () => {
     it('gives identity, version, generation and defaults, and drops what the schema does not name', async () => {
       const made = await make('created', {
@@ -455,15 +477,13 @@ describe.each([
     it('wants the version of a custom resource, takes the present one and refuses an older one', async () => {
       const made = await make('replaced');
       const { resourceVersion: _version, ...unversioned } = made.metadata;
-      const blind = await failure(
-        client.replace(INSTANCE_LEASES, { ...made, metadata: unversioned } as Thing),
-      );
+      const blind = await failure(client.replace(INSTANCE_LEASES, { ...made, metadata: unversioned }));
       expect(blind).toMatchObject({ status: 422, causes: [{ field: 'metadata.resourceVersion' }] });
       const next = await client.replace<Thing>(INSTANCE_LEASES, {
         ...made,
         spec: { ...SPEC, paused: true },
         status: { observedGeneration: 7 },
-      } as Thing);
+      });
       expect(next).toMatchObject({ metadata: { generation: 2 }, status: { observedGeneration: -1 } });
       expect(await failure(client.replace(INSTANCE_LEASES, made))).toMatchObject({
         status: 409,
@@ -476,7 +496,7 @@ describe.each([
       const next = await client.replace<Thing>(CONFIG_MAPS, {
         metadata: { namespace, name: 'map' },
         data: { a: '3' },
-      } as Thing);
+      });
       expect(next.data).toEqual({ a: '3' });
       expect(next.metadata.generation).toBeUndefined();
     });
@@ -636,17 +656,6 @@ describe.each([
   });
 
   describe('watch', () => {
-    const openWatch = (call: Partial<KubeRequest> = {}, home = namespace) =>
-      server.port.watch({
-        method: 'GET',
-        path: pathOf(INSTANCE_LEASES, { namespace: home }),
-        ...call,
-        query: { watch: true, ...call.query },
-      });
-    const versionNow = async (home = namespace): Promise<string> =>
-      ((await request({ path: pathOf(INSTANCE_LEASES, { namespace: home }) })).body as List).metadata
-        .resourceVersion;
-
     it('shows every change after a version, in order, with its version', async () => {
       const before = await versionNow();
       const made = await make('watched');
@@ -734,9 +743,14 @@ describe.each([
       const from = await versionNow(quiet);
       const watch = await open(
         {
-        query: { resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: 10 },
-      }, quiet);
-      const made = await client.create(INSTANCE_LEASES, { spec: SPEC, metadata: { namespace: busy, name: 'other' } });
+          query: { resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: 10 },
+        },
+        quiet,
+      );
+      const made = await client.create(INSTANCE_LEASES, {
+        spec: SPEC,
+        metadata: { namespace: busy, name: 'other' },
+      });
       server.elapse(10_000);
       const lines: WatchLine[] = [];
       for await (const line of watch.events) lines.push(line);
@@ -760,17 +774,6 @@ describe.each([
   });
 
   describe('server-side apply', () => {
-    const apply = (
-      name: string,
-      data: Record<string, string>,
-      manager: string,
-      force = false,
-    ): Promise<Thing> =>
-      client.apply<Thing>(CONFIG_MAPS, { metadata: { namespace, name }, data } as Thing, {
-        fieldManager: manager,
-        force,
-      });
-
     it('makes the object, and takes away what its manager no longer names', async () => {
       expect((await apply('applied', { a: '1', b: '2' }, 'one')).data).toEqual({ a: '1', b: '2' });
       expect((await apply('applied', { c: '3' }, 'two')).data).toEqual({ a: '1', b: '2', c: '3' });

@@ -85,7 +85,11 @@ export function fillDefaults(schema: Schema, value: unknown): unknown {
  */
 export function validate(schema: Schema, value: unknown, old: unknown): Cause[] {
   const structural = [...walk(schema, value, old, '', structuralMistakes)];
-  if (structural.some(({ reason }) => BLOCKING.has(reason))) return structural;
+  if (structural.some(({ reason }) => BLOCKING.has(reason))) {
+    const message =
+      'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+    return [...structural, { field: '<nil>', reason: 'FieldValueInvalid', message }];
+  }
   return [...structural, ...walk(schema, value, old, '', brokenRules)];
 }
 

@@ -6,6 +6,7 @@ import type { StoredObject } from './objects.ts';
 
 /** About one a minute, as the real one sends them. */
 const BOOKMARK_MS = 60_000;
+const LAST_BOOKMARK_MS = 2_000;
 
 export interface FakeWatchOptions {
   clock: Clock;
@@ -31,6 +32,7 @@ export class FakeWatch implements KubeWatch {
   readonly #steps: Step[] = [];
   #timeout: Timer | undefined;
   #nextBookmark: Timer | undefined;
+  #lastBookmark: Timer | undefined;
   #wake: () => void = () => undefined;
   #over = false;
   /** Lines on their way arrive in their order: none before this monotonic time. */
@@ -40,10 +42,9 @@ export class FakeWatch implements KubeWatch {
     this.#options = options;
     const { clock, signal, timeoutMs } = options;
     if (timeoutMs !== undefined) {
-      this.#timeout = clock.setTimer(timeoutMs, () => {
-        this.#pushBookmark();
-        this.end();
-      });
+      this.#timeout = clock.setTimer(timeoutMs, () => this.end());
+      // The real one, too, shows where to go on from shortly before it ends a watch.
+      this.#lastBookmark = clock.setTimer(timeoutMs - LAST_BOOKMARK_MS, () => this.#pushBookmark());
     }
     this.#scheduleBookmark();
     signal?.addEventListener('abort', () => this.fail(signal.reason as Error), { once: true });
@@ -114,6 +115,7 @@ export class FakeWatch implements KubeWatch {
     this.#over = true;
     this.#timeout?.cancel();
     this.#nextBookmark?.cancel();
+    this.#lastBookmark?.cancel();
     this.#options.onEnd();
   }
 

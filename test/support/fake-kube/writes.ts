@@ -7,7 +7,7 @@ import { applyConfiguration, takeOver, type Owners } from './apply.ts';
 import type { FakeKind } from './kinds.ts';
 import { metadataMistakes } from './metadata.ts';
 import { copy, isRecord, mergePatch, timestamp, type JsonRecord, type StoredObject } from './objects.ts';
-import { alreadyExists, badRequest, conflict, invalid, notFound, Refusal } from './refusals.ts';
+import { alreadyExists, badRequest, conflict, invalid, notFound, Refusal, type Cause } from './refusals.ts';
 import type { Store } from './store.ts';
 
 /** One object and how a request wants it written. */
@@ -32,6 +32,11 @@ export class Writes {
   readonly #clock: Clock;
   /** Who applied what, by uid. */
   readonly #owners = new Map<string, Owners>();
+  /**
+   * Custom resources as they were made: stored without status, which reading fills in by its default. The
+   * first write of anything else stores that too, and is a change for that alone.
+   */
+  readonly #bare = new Set<string>();
   #made = 0;
 
   constructor(store: Store, clock: Clock) {
@@ -72,7 +77,9 @@ export class Writes {
     const key = keyOf({ namespace, name });
     const admitted = this.#admit(kind, candidate, undefined);
     if (this.#store.get(kind.type, key) !== undefined) throw alreadyExists(kind.type, name);
-    return target.dryRun ? admitted : this.#store.commit(kind.type, key, admitted);
+    if (target.dryRun) return admitted;
+    if (kind.status && !kind.builtIn && admitted['status'] !== undefined) this.#bare.add(uid);
+    return this.#store.commit(kind.type, key, admitted);
   }
 
   /** PUT. */
@@ -88,7 +95,7 @@ export class Writes {
         },
       ]);
     }
-    return this.#update(target, () => sent);
+    return this.#update(target, () => sent, { replacing: true });
   }
 
   /** PATCH with a merge patch. */
@@ -169,20 +176,21 @@ export class Writes {
   #update(
     target: WriteTarget,
     change: (current: StoredObject) => StoredObject,
-    { applying = false }: { applying?: boolean } = {},
+    { applying = false, replacing = false }: { applying?: boolean; replacing?: boolean } = {},
   ): Written {
     const { kind, name } = target;
     const key = keyOf(target);
     const current = this.#store.get(kind.type, key);
     if (current === undefined) throw notFound(kind.type, name);
     const wanted = change(copy(current));
-    this.#checkIdentity(target, current, wanted);
+    this.#checkIdentity(target, current, wanted, replacing);
     const next = this.#admit(kind, this.#compose(target, current, wanted), current);
     if (kind.generation && !target.status && !sameJson(content(current), content(next))) {
       next.metadata.generation = (current.metadata.generation ?? 0) + 1;
     }
-    if (sameJson(current, next)) return { object: current, created: false };
     if (target.dryRun) return { object: next, created: false };
+    const bare = this.#bare.delete(current.metadata.uid);
+    if (sameJson(current, next) && !bare) return { object: current, created: false };
     if (!applying) takeOver(current, next, target.manager, this.#ownersOf(current));
     if (next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0) {
       this.#drop(kind, key, next);
@@ -191,7 +199,7 @@ export class Writes {
     return { object: this.#store.commit(kind.type, key, next), created: false };
   }
 
-  #checkIdentity(target: WriteTarget, current: StoredObject, wanted: StoredObject): void {
+  #checkIdentity(target: WriteTarget, current: StoredObject, wanted: StoredObject, replacing: boolean): void {
     const { kind, name, namespace } = target;
     const metadata = (isRecord(wanted.metadata) ? wanted.metadata : {}) as Partial<StoredObject['metadata']>;
     if (metadata.name !== undefined && metadata.name !== name) {
@@ -212,13 +220,21 @@ export class Writes {
     ) {
       throw conflict(kind.type, name);
     }
-    if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+    if (uid !== undefined && uid !== '' && uid !== current.metadata.uid && replacing) {
       throw conflict(
         kind.type,
         name,
         `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`,
       );
     }
+    if (target.status) return;
+    const causes = (['uid', 'deletionTimestamp'] as const).flatMap((field): Cause[] => {
+      const value = metadata[field];
+      if (value === undefined || value === '' || value === current.metadata[field]) return [];
+      const message = `Invalid value: ${JSON.stringify(value)}: field is immutable`;
+      return [{ field: `metadata.${field}`, reason: 'FieldValueInvalid', message }];
+    });
+    if (causes.length > 0) throw invalid(kind.type, name, causes);
   }
 
   /** The wanted object with what its writer may not change put back. */
@@ -268,14 +284,12 @@ export class Writes {
     const sent = copy(body);
     const apiVersion = apiVersionOf(kind.type);
     if (sent['kind'] === undefined && !kind.builtIn) throw badRequest("Object 'Kind' is missing");
-    if (
-      (sent['kind'] ?? kind.type.kind) !== kind.type.kind ||
-      (sent['apiVersion'] ?? apiVersion) !== apiVersion
-    ) {
-      throw badRequest(
-        `${String(sent['apiVersion'])}, Kind=${String(sent['kind'])} does not match ${apiVersion}, Kind=${kind.type.kind}`,
-      );
-    }
+    const wrong = Object.entries({ kind: kind.type.kind, apiVersion }).flatMap(([field, wanted]): Cause[] => {
+      const actual = sent[field] ?? wanted;
+      const message = `Invalid value: ${JSON.stringify(actual)}: must be ${wanted}`;
+      return actual === wanted ? [] : [{ field, reason: 'FieldValueInvalid', message }];
+    });
+    if (wrong.length > 0) throw invalid(kind.type, '', wrong);
     const metadata: JsonRecord = isRecord(sent['metadata']) ? sent['metadata'] : {};
     return { ...sent, apiVersion, kind: kind.type.kind, metadata } as unknown as StoredObject;
   }
@@ -306,6 +320,7 @@ export class Writes {
 
   #drop(kind: FakeKind, key: string, last: StoredObject): void {
     this.#owners.delete(last.metadata.uid);
+    this.#bare.delete(last.metadata.uid);
     this.#store.commit(kind.type, key, undefined);
   }
 
