@@ -42,6 +42,8 @@ export interface InstanceObservation {
   poll: { processingMs: number; settledMs: number };
   /** The service does not keep the lease that was put on the record. */
   leaseNotKept: boolean;
+  /** How long before its end the lease warns, milliseconds. */
+  warnBeforeMs: number | undefined;
 }
 
 /** The one next step for an Instance whose record exists and runs no operation of ours. */
@@ -157,7 +159,10 @@ function decidePut(seen: InstanceObservation): InstanceStep | undefined {
     if (past) {
       const field = lease.source.kind === 'Instance' ? 'spec.lease' : `InstanceLease "${lease.source.name}"`;
       return report(
-        verdict('Refused', `${field}: expireAt is in the past, so the lease is not put on the instance: set a later time`),
+        verdict(
+          'Refused',
+          `${field}: expireAt is in the past, so the lease is not put on the instance: set a later time`,
+        ),
       );
     }
     return { do: 'noteLease' };
@@ -165,7 +170,8 @@ function decidePut(seen: InstanceObservation): InstanceStep | undefined {
   if (lease === undefined && status.lease?.source !== undefined && !seen.leaseToTakeOff) {
     return { do: 'dropLeaseSource' };
   }
-  const leaseDone = status.releasedExpire !== undefined && lease?.expire === Date.parse(status.releasedExpire);
+  const leaseDone =
+    status.releasedExpire !== undefined && lease?.expire === Date.parse(status.releasedExpire);
   const leaseDiffers =
     (lease !== undefined || seen.leaseToTakeOff) &&
     !leaseDone &&
@@ -212,7 +218,12 @@ function decideRequest(seen: InstanceObservation, pair: Pair): InstanceStep | un
     if (seen.handled[of] === value) continue;
     const operation = REQUESTED_OPERATIONS.toService(of) as InstanceOperationName;
     if (accepts(operation, pair)) {
-      return { do: 'begin', operation, token: { of, value }, ...(of === 'redeploy' ? { hash: seen.hash } : {}) };
+      return {
+        do: 'begin',
+        operation,
+        token: { of, value },
+        ...(of === 'redeploy' ? { hash: seen.hash } : {}),
+      };
     }
     const message =
       of === 'redeploy'
@@ -228,7 +239,8 @@ function decidePower(seen: InstanceObservation, online: boolean, release: number
   const shown = readLease(seen.record.lease);
   const blocked = status.armed === `released:${armedHash}`;
   if (release !== undefined || blocked) {
-    const expire = release ?? (status.releasedExpire === undefined ? undefined : Date.parse(status.releasedExpire));
+    const expire =
+      release ?? (status.releasedExpire === undefined ? undefined : Date.parse(status.releasedExpire));
     const ends = lease?.operation ?? shown?.operation;
     if (online && release !== undefined && ends !== undefined && ends !== 'AlwaysOn') {
       // The service carries it out; where it has not in time, the operator does.
@@ -237,7 +249,11 @@ function decidePower(seen: InstanceObservation, online: boolean, release: number
       }
       if (shown?.released !== true) {
         return report(
-          verdict(ends === 'Terminate' ? 'Terminating' : 'ShuttingDown', 'The lease has ended: waits for the service to carry it out', seen.poll.processingMs),
+          verdict(
+            ends === 'Terminate' ? 'Terminating' : 'ShuttingDown',
+            'The lease has ended: waits for the service to carry it out',
+            seen.poll.processingMs,
+          ),
         );
       }
     }
@@ -256,7 +272,8 @@ function decidePower(seen: InstanceObservation, online: boolean, release: number
   if (wanted !== undefined && wanted !== has) {
     const declaredNow = status.armed !== armedHash;
     if (declaredNow || seen.drift === 'Correct') {
-      const hash = seen.appliedHash !== seen.hash && spec.applyChanges === 'Reconfigure' ? seen.hash : undefined;
+      const hash =
+        seen.appliedHash !== seen.hash && spec.applyChanges === 'Reconfigure' ? seen.hash : undefined;
       return wanted === 'Running'
         ? { do: 'begin', operation: 'poweron', ...(hash === undefined ? {} : { hash }) }
         : { do: 'begin', operation: 'shutdown' };
@@ -307,4 +324,3 @@ function failedVerdict(seen: InstanceObservation, pair: Pair): Verdict {
 function report(said: Verdict): InstanceStep {
   return { do: 'report', verdict: said };
 }
-

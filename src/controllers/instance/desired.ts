@@ -110,7 +110,9 @@ export function requestsOf(instance: Instance): Partial<Record<RequestedOperatio
 }
 
 /** The renewal token on a resource. */
-export function renewOf(resource: { metadata: { annotations?: Record<string, string> } }): string | undefined {
+export function renewOf(resource: {
+  metadata: { annotations?: Record<string, string> };
+}): string | undefined {
   return resource.metadata.annotations?.[ANNOTATIONS.renew];
 }
 

@@ -35,6 +35,7 @@ export function leaseSourceOf(instance: Instance, leases: KindCache<InstanceLeas
         terms: spec.lease,
         renew: metadata.annotations?.[ANNOTATIONS.renew],
         paused: false,
+        warnBefore: undefined,
       },
     };
   }
@@ -62,6 +63,7 @@ export function leaseSourceOf(instance: Instance, leases: KindCache<InstanceLeas
       terms: oldest.spec,
       renew: oldest.metadata.annotations?.[ANNOTATIONS.renew],
       paused: oldest.spec.paused,
+      warnBefore: oldest.spec.warnBefore,
     },
   };
 }

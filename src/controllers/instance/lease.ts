@@ -16,6 +16,8 @@ export interface LeaseSource {
   renew: string | undefined;
   /** The lease is to be left as it is for now. */
   paused: boolean;
+  /** How long before its end it warns, a duration. */
+  warnBefore: string | undefined;
 }
 
 /** The lease as it shall stand on the record. */
@@ -110,10 +112,7 @@ export function sameLease(
   const endless = (lease: { operation: string } | undefined): boolean =>
     lease === undefined || lease.operation === 'AlwaysOn';
   if (endless(shown) || endless(wanted)) return endless(shown) && endless(wanted);
-  return (
-    shown?.operation === wanted?.operation &&
-    minuteOf(shown?.expire) === minuteOf(wanted?.expire)
-  );
+  return shown?.operation === wanted?.operation && minuteOf(shown?.expire) === minuteOf(wanted?.expire);
 }
 
 function minuteOf(ms: number | undefined): number | undefined {

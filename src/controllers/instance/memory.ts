@@ -19,6 +19,10 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   terminateNoted: number | undefined;
   /** The lease that the last PUT brought, and whether the service keeps it. */
   leasePut: { terms: string; kept: boolean } | undefined;
+  /** How often taking the lease off was tried: builds differ in how it is said. */
+  takeOffTries: number | undefined;
+  /** The operation that is seen running, and since when this process sees it, monotonic milliseconds. */
+  running: { phase: string; since: number } | undefined;
 }
 
 /** An operation that this process has begun. */

@@ -32,25 +32,30 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   const force = instance.spec.forceTerminateAfter;
 
   if (phase === 'Terminated') {
-    if (seen.deletion === 'Terminate') return { kind: 'release', why: 'The instance is terminated; its record stays' };
+    if (seen.deletion === 'Terminate')
+      return { kind: 'release', why: 'The instance is terminated; its record stays' };
     return sendOnce(seen, 'delete');
   }
   if (pair.state === 'processing') {
     const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
-    if (force !== undefined && seen.now - since > parseDuration(force)) return sendOnce(seen, 'force_terminate');
+    if (force !== undefined && seen.now - since > parseDuration(force))
+      return sendOnce(seen, 'force_terminate');
     const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
     return {
       kind: 'wait',
-      verdict: verdict('Deleting', `Waits for the end of ${pair.event} on the service${hint}`, seen.processingMs),
+      verdict: verdict(
+        'Deleting',
+        `Waits for the end of ${pair.event} on the service${hint}`,
+        seen.processingMs,
+      ),
     };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
   if (failedTerminate) {
     const tries = instance.status.terminateTries ?? 0;
-    if (tries < TERMINATE_TRIES || seen.terminateNoted === tries) {
-      if (seen.terminateNoted !== tries || tries === 0) return { kind: 'note', fields: { terminateTries: tries + 1 } };
-      return sendOnce(seen, 'terminate');
-    }
+    // Counted in status before it is sent, so that a crash cannot make it more than that.
+    if (tries > 0 && seen.terminateNoted === tries) return sendOnce(seen, 'terminate');
+    if (tries < TERMINATE_TRIES) return { kind: 'note', fields: { terminateTries: tries + 1 } };
     if (force !== undefined) return sendOnce(seen, 'force_terminate');
     return {
       kind: 'wait',
@@ -62,7 +67,8 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
       ),
     };
   }
-  const refused = removal?.refused === true && removal.how === 'terminate' && removal.updated === record.updated;
+  const refused =
+    removal?.refused === true && removal.how === 'terminate' && removal.updated === record.updated;
   if (phase !== 'Online' && refused) return sendOnce(seen, 'force_terminate');
   return sendOnce(seen, 'terminate');
 }

@@ -101,9 +101,7 @@ function machineOf(machine: MachineRecord): NonNullable<Instance['status']['mach
 
 /** Machines in the order of their names, bounded. */
 export function sortedMachines(fields: StatusFields<Instance>): StatusFields<Instance> {
-  const machines = fields.machines
-    ?.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .slice(0, MACHINES_LIMIT);
+  const machines = fields.machines?.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MACHINES_LIMIT);
   return { ...fields, machines };
 }
 

@@ -23,7 +23,9 @@ export function tellingLines(activity: readonly ActivityRecord[], secrets: reado
     .filter((text) => text !== '')
     .slice(-3);
   if (said.length > 0) parts.push(said.join(' | '));
-  return mask(parts.join(': '), secrets).replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, TEXT_LIMIT);
+  return mask(parts.join(': '), secrets)
+    .replaceAll(/[\u0000-\u001f\u007f]+/g, ' ')
+    .slice(0, TEXT_LIMIT);
 }
 
 /** Replaces every known secret value. */

@@ -39,6 +39,8 @@ export interface Convergence<R extends ManagedResource> {
    */
   again?: boolean;
   quiet?: boolean;
+  /** The record has ended for good and another is to be made: let go of its id, then of its claim. */
+  renounce?: boolean;
 }
 
 /** Whether what a resource refers to is there. */
@@ -47,6 +49,8 @@ export type Resolution<Desired> = { kind: 'ready'; desired: Desired } | { kind: 
 /** A step of a deletion, decided from a fresh record. */
 export type RemovalStep<R extends ManagedResource> =
   | { kind: 'send'; how: string; fields?: StatusFields<R> }
+  /** Write these status fields, then decide again. */
+  | { kind: 'note'; fields: StatusFields<R> }
   | { kind: 'wait'; verdict: Verdict }
   | { kind: 'release'; why: string };
 

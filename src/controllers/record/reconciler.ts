@@ -306,6 +306,10 @@ export class RecordReconciler<
         return this.#claim(pass, step.id, run);
       case 'converge': {
         const done = await this.#kind.converge(pass, step.record, step.desired);
+        if (done.renounce === true) {
+          const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);
+          return this.#act(resource, memory, pass, { do: next }, run);
+        }
         const fields = { ...this.#identity(pass, step.record), ...done.fields };
         return {
           wish: { verdict: done.verdict, fields },
@@ -426,6 +430,7 @@ export class RecordReconciler<
       return {};
     }
     const said = verdict('Deleting', `The ${this.#kind.noun} is being deleted`);
+    if (step.kind === 'note') return { wish: { verdict: said, fields: step.fields }, again: true };
     if (resource.status.deleteSentAt === undefined) {
       const fields = { ...this.#identity(pass, record), deleteSentAt: new Date(pass.now).toISOString() };
       return { wish: { verdict: said, fields: fields as StatusFields<R> }, again: true };

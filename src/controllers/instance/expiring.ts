@@ -1,0 +1,28 @@
+import { parseDuration } from '../../base/duration.ts';
+import type { ExtraCondition } from '../record/verdict.ts';
+import { GRACE_MS, type InstanceObservation } from './decide.ts';
+import { readLease } from './lease.ts';
+
+/** Warning time of a lease that says none, milliseconds. */
+const WARN_MS = parseDuration('1h');
+
+/** The condition that warns of the end of a lease; the end itself stands in status.lease.expire. */
+export function leaseExpiring(seen: InstanceObservation, now: number): ExtraCondition | undefined {
+  const expire = seen.lease?.expire;
+  if (expire === undefined || now >= expire || now < expire - (seen.warnBeforeMs ?? WARN_MS))
+    return undefined;
+  return {
+    type: 'LeaseExpiring',
+    reason: 'LeaseExpiring',
+    message: `The lease ends soon (${seen.lease?.operation ?? ''}): see status.lease.expire; renew it to keep the instance`,
+  };
+}
+
+/** Milliseconds until the lease asks for a look: its warning, its end, or its end by the operator. */
+export function untilLease(seen: InstanceObservation, now: number): number {
+  const expire = seen.lease?.expire ?? readLease(seen.record.lease)?.expire;
+  if (expire === undefined) return Infinity;
+  const moments = [expire - (seen.warnBeforeMs ?? WARN_MS), expire, expire + GRACE_MS];
+  const next = moments.filter((moment) => moment > now).toSorted((a, b) => a - b)[0];
+  return next === undefined ? Infinity : next - now + 500;
+}

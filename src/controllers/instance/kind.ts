@@ -1,0 +1,143 @@
+import type { Instance } from '../../api/instance.ts';
+import type { ResourceType } from '../../kube/index.ts';
+import type { InstanceRecord, Write } from '../../service/index.ts';
+import { upload } from '../content/uploads.ts';
+import type { DesiredVariable } from '../content/variables.ts';
+import type { OperatorContext } from '../context.ts';
+import type { CreateIntent } from '../record/intent.ts';
+import type { Pass, RecordKind, RemovalStep } from '../record/kind.ts';
+import { policiesOf } from '../record/policies.ts';
+import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
+import { InstanceConvergence } from './converge.ts';
+import { expireOf, wireLease } from './lease.ts';
+import type { InstanceMemory } from './memory.ts';
+import { pairOf, phaseOf } from './pair.ts';
+import { decideRemoval } from './removal.ts';
+import { INSTANCE_FORGOTTEN, projectInstance } from './status.ts';
+
+type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
+
+/** An Instance as a record of the service. */
+export function instanceKind(options: {
+  context: OperatorContext;
+  type: ResourceType;
+  references: InstanceReferences;
+}): RecordKind<Instance, InstanceRecord, DesiredInstance, InstanceMemory> {
+  const { context, references } = options;
+  const convergence = new InstanceConvergence(context);
+  return {
+    type: options.type,
+    family: 'instances',
+    noun: 'instance',
+    onMissing: 'Hold',
+    forgotten: INSTANCE_FORGOTTEN,
+    candidate: (record, marker) => {
+      const phase = phaseOf(pairOf(record));
+      return {
+        id: record.id,
+        marked: record.tags?.includes(marker),
+        named: false, // names of instances are not unique
+        ...(phase === 'Terminating' ? { ending: 'terminating' } : {}),
+        ...(phase === 'Terminated' ? { ending: 'terminated' } : {}),
+      };
+    },
+    misfit: (record) =>
+      record.schema === undefined || record.schema.endsWith('/instance')
+        ? undefined
+        : `it is no instance (${record.schema})`,
+    read: (handle, id, read) => handle.client.instances.read(id, read),
+    resolve: (pass) => resolveInstance(pass, context, references),
+    intentExtras: (_pass, desired, at) => intentExtras(desired, at),
+    create: (pass, desired, intent) => deploy(pass, desired, intent),
+    converge: (pass, record, desired) => convergence.converge(pass, record, desired),
+    observe: (pass, record) => projectInstance(pass.resource, record),
+    changeWaits: (instance) => instance.status.observedGeneration !== instance.metadata.generation,
+    users: () => ({ names: [], others: false }),
+    removal: (pass, record) => Promise.resolve(removal(pass, record, context)),
+    remove: (pass, id, how) => remove(pass, id, how, context),
+  };
+}
+
+/** The lease's end counts from the intent and is kept there, so that every try sends the same one. */
+function intentExtras(desired: DesiredInstance, at: number): Partial<CreateIntent> {
+  if (desired.lease.kind !== 'source') return {};
+  const expire = expireOf(desired.lease.source.terms, at);
+  return expire === undefined ? {} : { expire: new Date(expire).toISOString() };
+}
+
+async function deploy(
+  pass: InstancePass,
+  desired: DesiredInstance,
+  intent: CreateIntent,
+): Promise<Write<InstanceRecord>> {
+  const { handle, memory, marker, owner, signal, priority, resource } = pass;
+  const { client } = handle;
+  for (const { file } of [...desired.variables, ...desired.policyVariables]) {
+    if (file === undefined || memory.uploads.get(file.path)?.hmac === file.hmac) continue;
+    const write = await upload(handle, file, memory.uploads, signal);
+    if (write.kind === 'ok') continue;
+    // No deploy was sent: whatever became of the upload, it can be made again.
+    return write.kind === 'refused' ? write : { kind: 'notSent', error: write.error };
+  }
+  const wire = ({ wire: variable, file }: DesiredVariable): DesiredVariable['wire'] =>
+    file === undefined ? variable : { ...variable, value: memory.uploads.get(file.path)?.blob.url };
+  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
+  const expire = intent.expire === undefined ? undefined : Date.parse(intent.expire);
+  memory.deployedHash = desired.hash;
+  return client.instances.deploy(
+    {
+      schema: `${handle.schemaBase}/deploy-instance-request`,
+      owner,
+      name: desired.name,
+      box: { id: desired.boxId ?? '', variables: desired.variables.map(wire) },
+      policy_box: { id: desired.policyBoxId ?? '', variables: desired.policyVariables.map(wire) },
+      automatic_updates: 'off',
+      instance_tags: [marker, ...desired.tags.filter((tag) => tag !== marker)],
+      ...(source === undefined ? {} : { lease: wireLease({ operation: source.terms.operation, expire }) }),
+      ...(resource.spec.ipv4Address === undefined ? {} : { ipv4_address: resource.spec.ipv4Address }),
+    },
+    { signal, priority, mask: desired.secrets },
+  );
+}
+
+function removal(
+  pass: InstancePass,
+  record: InstanceRecord,
+  context: OperatorContext,
+): RemovalStep<Instance> {
+  const { resource, memory, handle, now } = pass;
+  const step = decideRemoval({
+    instance: resource,
+    record,
+    deletion: policiesOf(resource, handle, 'Hold').deletion,
+    removal: memory.removal,
+    terminateNoted: memory.terminateNoted,
+    now,
+    monotonic: context.clock.monotonic(),
+    lagWindowMs: handle.poll.lagWindowMs,
+    processingMs: handle.poll.processingMs,
+  });
+  if (step.kind === 'note') memory.terminateNoted = step.fields.terminateTries;
+  return step;
+}
+
+async function remove(
+  pass: InstancePass,
+  id: string,
+  how: string,
+  context: OperatorContext,
+): Promise<Write<InstanceRecord | undefined>> {
+  const { memory, handle, priority, signal } = pass;
+  const { updated } = memory.observed?.record ?? {};
+  const sent = { how, updated, at: context.clock.monotonic(), refused: false };
+  memory.removal = sent;
+  memory.terminateNoted = undefined;
+  if (how !== 'terminate' && how !== 'force_terminate' && how !== 'delete') {
+    throw new Error(`no such removal: ${how}`);
+  }
+  const write = await handle.client.instances.remove(id, how, { priority, signal });
+  if (write.kind === 'refused' && write.error.class === 'Conflict')
+    memory.removal = { ...sent, refused: true };
+  else if (write.kind === 'notSent' || write.kind === 'refused') memory.removal = undefined;
+  return write;
+}

@@ -1,0 +1,185 @@
+import type { InstanceLease } from '../../api/instance-lease.ts';
+import type { Instance } from '../../api/instance.ts';
+import { ANNOTATIONS, API_VERSION } from '../../api/names.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { KubeApiError, statusPatch, type ReconcileContext, type Result } from '../../kube/index.ts';
+import type { Cached, KindCache } from '../cache.ts';
+import type { OperatorContext } from '../context.ts';
+import { leaseSourceOf, termsHash } from '../instance/index.ts';
+import { problemsVerdict } from '../record/problems.ts';
+import { eventOf, nextStatus } from '../record/status.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/verdict.ts';
+
+/**
+ * Says how a lease stands: which instance has it, until when, and whether it was carried out. Writes nothing to
+ * the service: the Instance controller puts the lease on the record.
+ */
+export class InstanceLeaseReconciler {
+  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
+  readonly #leases: KindCache<InstanceLease>;
+  readonly #instances: KindCache<Instance>;
+
+  constructor(options: {
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
+    leases: KindCache<InstanceLease>;
+    instances: KindCache<Instance>;
+  }) {
+    this.#context = options.context;
+    this.#leases = options.leases;
+    this.#instances = options.instances;
+  }
+
+  async reconcile(key: string, run: ReconcileContext): Promise<Result> {
+    const lease = this.#leases.get(key);
+    if (lease === undefined || lease.metadata.deletionTimestamp !== undefined) return {};
+    const found =
+      lease.problems === undefined
+        ? this.#look(lease)
+        : { verdict: problemsVerdict(lease.problems), fields: {} };
+    try {
+      await this.#write(lease, found, run);
+    } catch (error) {
+      if (error instanceof KubeApiError && error.isConflict)
+        return { requeueAfterMs: 200, priority: run.priority };
+      throw error;
+    }
+    return found.verdict.recheckAfterMs === undefined ? {} : { requeueAfterMs: found.verdict.recheckAfterMs };
+  }
+
+  #look(lease: InstanceLease): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
+    const { namespace } = lease.metadata;
+    const name = lease.spec.instanceRef.name;
+    const instance = this.#instances.get(`${namespace}/${name}`);
+    if (instance === undefined || instance.problems !== undefined) {
+      const why = instance === undefined ? 'does not exist' : 'does not fit its schema';
+      return {
+        verdict: verdict('WaitingForReference', `spec.instanceRef: Instance "${name}" ${why}`),
+        fields: { instances: undefined as never, expireAt: undefined as never },
+      };
+    }
+    const conflict = this.#conflict(lease, instance);
+    if (conflict !== undefined) {
+      const extra: ExtraCondition[] = [{ type: 'Conflict', reason: 'Conflict', message: conflict }];
+      return { verdict: { ...verdict('Conflict', conflict), extra }, fields: {} };
+    }
+    return this.#standing(lease, instance);
+  }
+
+  #conflict(lease: InstanceLease, instance: Cached<Instance>): string | undefined {
+    const chosen = leaseSourceOf(instance, this.#leases);
+    if (chosen.kind !== 'source' || chosen.source.uid === lease.metadata.uid) return undefined;
+    const { name } = instance.metadata;
+    return chosen.source.kind === 'Instance'
+      ? `Instance "${name}" has a spec.lease: take one of the two away`
+      : `Instance "${name}" has the lease "${chosen.source.name}" already: delete one of the two`;
+  }
+
+  #standing(
+    lease: InstanceLease,
+    instance: Cached<Instance>,
+  ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
+    const renew = lease.metadata.annotations?.[ANNOTATIONS.renew];
+    const terms = termsHash({
+      kind: 'InstanceLease',
+      name: lease.metadata.name,
+      uid: lease.metadata.uid,
+      deletionPolicy: lease.spec.deletionPolicy ?? 'Delete',
+      terms: lease.spec,
+      renew,
+      paused: lease.spec.paused,
+      warnBefore: lease.spec.warnBefore,
+    });
+    const shown = instance.status.lease;
+    const source = shown?.source;
+    const { name } = instance.metadata;
+    if (source?.uid !== lease.metadata.uid || source.terms !== terms) {
+      if (lease.spec.paused) {
+        return {
+          verdict: verdict('Paused', 'Paused: the lease on the instance is left as it is'),
+          fields: {},
+        };
+      }
+      const past =
+        lease.spec.expireAt !== undefined && Date.parse(lease.spec.expireAt) <= this.#context.clock.now();
+      if (past) {
+        const message =
+          'spec.expireAt is in the past, so the lease is not put on the instance: set a later time';
+        return { verdict: verdict('Refused', message), fields: {} };
+      }
+      const message = `Waits until Instance "${name}" has taken the lease`;
+      return { verdict: verdict('WaitingForReference', message), fields: {} };
+    }
+    const { id } = instance.status;
+    const onRecord = shown?.expire === source.expire && shown?.operation === lease.spec.operation;
+    const fields: Partial<InstanceLease['status']> = {
+      expireAt: source.expire as string,
+      wanted: terms,
+      handledRenew: renew as string,
+      instances: [
+        {
+          name,
+          ...(id === undefined ? {} : { id }),
+          ...(source.expire === undefined ? {} : { expire: source.expire }),
+          operation: lease.spec.operation,
+          released: shown?.released === true,
+          ...(shown?.by === undefined ? {} : { by: shown.by }),
+        },
+      ],
+    };
+    if (shown?.released === true && source.expire !== undefined) {
+      return {
+        verdict: verdict('LeaseReleased', 'The lease has ended and was carried out'),
+        fields: { ...fields, nextChange: undefined as never },
+      };
+    }
+    if (!onRecord && shown?.by !== 'Operator') {
+      const message = `Waits until the lease stands on the record of Instance "${name}"`;
+      return { verdict: verdict('WaitingForReference', message), fields };
+    }
+    return this.#warning(lease, source.expire, fields);
+  }
+
+  #warning(
+    lease: InstanceLease,
+    expireAt: string | undefined,
+    fields: Partial<InstanceLease['status']>,
+  ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
+    const inForce = verdict('Settled', 'The lease is in force');
+    if (expireAt === undefined) return { verdict: inForce, fields };
+    const now = this.#context.clock.now();
+    const expire = Date.parse(expireAt);
+    const warn = expire - parseDuration(lease.spec.warnBefore);
+    if (now < warn) {
+      const nextChange = new Date(warn).toISOString();
+      return { verdict: { ...inForce, recheckAfterMs: warn - now + 500 }, fields: { ...fields, nextChange } };
+    }
+    const message = `The lease ends soon (${lease.spec.operation}): see status.expireAt; renew it with boxwright.dev/renew`;
+    return {
+      verdict: { ...inForce, extra: [{ type: 'LeaseExpiring', reason: 'LeaseExpiring', message }] },
+      fields: { ...fields, nextChange: expireAt },
+    };
+  }
+
+  async #write(
+    lease: Cached<InstanceLease>,
+    found: { verdict: Verdict; fields: Partial<InstanceLease['status']> },
+    run: ReconcileContext,
+  ): Promise<void> {
+    const { clock, kube, recorder } = this.#context;
+    const asked = lease.metadata.annotations?.[ANNOTATIONS.requestedAt];
+    const fields = asked === undefined ? found.fields : { ...found.fields, lastHandledRequest: asked };
+    const next = nextStatus(lease, { verdict: found.verdict, fields }, new Date(clock.now()).toISOString());
+    const patch = statusPatch(lease.status, next);
+    if (patch === undefined) return;
+    const { name, namespace, resourceVersion, uid } = lease.metadata;
+    const raw = await kube.mergePatch(this.#leases.informer.type, { name, namespace }, patch, {
+      subresource: 'status',
+      resourceVersion,
+      signal: run.signal,
+    });
+    this.#leases.remember(raw);
+    const regarding = { apiVersion: API_VERSION, kind: 'InstanceLease', namespace, name, uid };
+    const event = eventOf(lease.status.conditions, next.conditions ?? [], regarding);
+    if (event !== undefined) recorder.event(event);
+  }
+}

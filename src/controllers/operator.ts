@@ -1,0 +1,371 @@
+import type { Box } from '../api/box.ts';
+import type { Connection } from '../api/connection.ts';
+import type { Instance } from '../api/instance.ts';
+import type { InstanceLease } from '../api/instance-lease.ts';
+import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
+import { ANNOTATIONS } from '../api/names.ts';
+import type { PolicyBox } from '../api/policy-box.ts';
+import type { Clock, Random } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import {
+  CONFIG_MAPS,
+  Controller,
+  Informer,
+  type Change,
+  type KubeClient,
+  type KubeObject,
+  type Metrics,
+  type Priority,
+  type Reconcile,
+  type Recorder,
+  type ReflectorNotice,
+  type Runner,
+  type Source,
+  type StoredObject,
+} from '../kube/index.ts';
+import type { CallReport } from '../service/index.ts';
+import { boxKind } from './box/index.ts';
+import { KindCache } from './cache.ts';
+import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
+import type { OperatorContext } from './context.ts';
+import { Digest } from './digest.ts';
+import { loadInstallation } from './installation.ts';
+import { instanceKind } from './instance/index.ts';
+import { InstanceLeaseReconciler } from './instancelease/index.ts';
+import { policyBoxKind } from './policybox/index.ts';
+import { RecordReconciler } from './record/reconciler.ts';
+import { KubeSources } from './sources.ts';
+
+/** Options of {@link Operator}. */
+export interface OperatorOptions {
+  kube: KubeClient;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  recorder: Recorder;
+  metrics?: Metrics;
+  /** The operator's own namespace: its ConfigMap, its key and its leader lease live there. */
+  namespace: string;
+  /** Watch these namespaces only; absent: all. */
+  namespaces?: readonly string[];
+  /** What the user gave with `--installation-id`. */
+  installationId?: string;
+  portFor: PortFactory;
+  /** Passes of one kind at the same time. @defaultValue 64 */
+  workers?: number;
+  onCall?: (connection: string, report: CallReport) => void;
+  onNotice?: (notice: ReflectorNotice) => void;
+}
+
+const WORKERS = 64;
+/** What cannot be loaded at the start is tried again after so long, milliseconds. */
+const LOAD_RETRY_MS = 2_000;
+
+/** All controllers of Boxwright over one cluster: the caches to follow, and what runs while leading. */
+export class Operator implements Runner {
+  readonly name = 'boxwright';
+  readonly sources: readonly Source[];
+  readonly #options: OperatorOptions;
+  readonly #connections: KindCache<Connection>;
+  readonly #boxes: KindCache<Box>;
+  readonly #policyBoxes: KindCache<PolicyBox>;
+  readonly #instances: KindCache<Instance>;
+  readonly #leases: KindCache<InstanceLease>;
+  readonly #configMaps: Informer<StoredObject>;
+
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+    const { kube, clock, random, namespaces, onNotice } = options;
+    const shared = {
+      port: kube.port,
+      clock,
+      random,
+      ...(namespaces === undefined ? {} : { namespaces }),
+      ...(onNotice === undefined ? {} : { onNotice }),
+    };
+    this.#connections = new KindCache<Connection>('Connection', shared);
+    this.#boxes = new KindCache<Box>('Box', shared);
+    this.#policyBoxes = new KindCache<PolicyBox>('PolicyBox', shared);
+    this.#instances = new KindCache<Instance>('Instance', shared);
+    this.#leases = new KindCache<InstanceLease>('InstanceLease', shared);
+    this.#configMaps = new Informer<StoredObject>({ ...shared, type: CONFIG_MAPS, metadataOnly: true });
+    this.sources = [...this.#caches().map((cache) => cache.informer), this.#configMaps];
+  }
+
+  /** Works until `stop`; the Manager calls it once the caches are in sync and this process leads. */
+  async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
+    const both = AbortSignal.any([stop, abort]);
+    const context = await this.#context(both);
+    if (context === undefined) return;
+    const pool: ConnectionPool = new ConnectionPool({
+      context,
+      portFor: this.#options.portFor,
+      onCall: (key, report) => {
+        this.#options.onCall?.(key, report);
+        if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
+      },
+    });
+    const full: OperatorContext = { ...context, connections: pool };
+    const connectionReconciler = new ConnectionReconciler({
+      context,
+      pool,
+      cache: this.#connections,
+      users: (connection) => this.#usersOfConnection(connection),
+    });
+    const controllers = this.#controllers(full, connectionReconciler);
+    const unwatch = this.#watch(controllers, pool);
+    try {
+      const outcomes = await Promise.allSettled(
+        [...controllers.values()].map((controller) => controller.run(stop, abort)),
+      );
+      const bad = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (bad !== undefined) throw bad.reason;
+    } finally {
+      for (const end of unwatch) end();
+      pool.closeAll();
+    }
+  }
+
+  async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
+    const { kube, namespace, clock, random, log, recorder, installationId } = this.#options;
+    for (;;) {
+      if (signal.aborted) return undefined;
+      try {
+        const digest = await Digest.load(kube, namespace, signal);
+        const installation = await loadInstallation({
+          kube,
+          namespace,
+          confirmedId: installationId,
+          claimedIds: () => this.#claimedInstallations(),
+          signal,
+        });
+        if (installation.unconfirmed !== undefined)
+          log.error({ reason: installation.unconfirmed }, 'nothing is written');
+        const sources = new KubeSources({ kube, clock, configMaps: this.#configMaps });
+        return { clock, random, log, kube, recorder, installation, digest, sources };
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        log.error({ error, namespace }, 'the key and the installation id cannot be loaded');
+        await clock.sleep(LOAD_RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #controllers(context: OperatorContext, connections: ConnectionReconciler): Map<KindName, Controller> {
+    const typeOf = (kind: KindName): KindCache<AnyResource>['informer']['type'] => {
+      const { group, version, plural } = kindOf(kind);
+      return { group, version, plural, kind, namespaced: true };
+    };
+    const boxes = new RecordReconciler({
+      context,
+      kind: boxKind({
+        context,
+        type: typeOf('Box'),
+        boxes: this.#boxes,
+        users: (box) => this.#usersOfBox('Box', box),
+      }),
+      cache: this.#boxes,
+      memory: (base) => ({ ...base, uploads: new Map() }),
+    });
+    const policyBoxes = new RecordReconciler({
+      context,
+      kind: policyBoxKind({
+        context,
+        type: typeOf('PolicyBox'),
+        users: (box) => this.#usersOfBox('PolicyBox', box),
+      }),
+      cache: this.#policyBoxes,
+      memory: (base) => ({ ...base, uploads: new Map(), provider: undefined }),
+    });
+    const instances = new RecordReconciler({
+      context,
+      kind: instanceKind({
+        context,
+        type: typeOf('Instance'),
+        references: { boxes: this.#boxes, policyBoxes: this.#policyBoxes, leases: this.#leases },
+      }),
+      cache: this.#instances,
+      memory: (base) => ({
+        ...base,
+        uploads: new Map(),
+        deployedHash: undefined,
+        operation: undefined,
+        putHash: undefined,
+        conflicts: undefined,
+        removal: undefined,
+        terminateNoted: undefined,
+        leasePut: undefined,
+        takeOffTries: undefined,
+        running: undefined,
+      }),
+    });
+    const leases = new InstanceLeaseReconciler({ context, leases: this.#leases, instances: this.#instances });
+    const controller = (kind: KindName, reconcile: Reconcile): [KindName, Controller] => [
+      kind,
+      this.#controller(kind, reconcile),
+    ];
+    return new Map([
+      controller('Connection', (key, run) => connections.reconcile(key, run)),
+      controller('Box', (key, run) => boxes.reconcile(key, run)),
+      controller('PolicyBox', (key, run) => policyBoxes.reconcile(key, run)),
+      controller('Instance', (key, run) => instances.reconcile(key, run)),
+      controller('InstanceLease', (key, run) => leases.reconcile(key, run)),
+    ]);
+  }
+
+  #controller(kind: KindName, reconcile: Reconcile): Controller {
+    const { clock, random, metrics, log, workers } = this.#options;
+    return new Controller({
+      name: kind.toLowerCase(),
+      reconcile,
+      clock,
+      random,
+      logger: log,
+      ...(metrics === undefined ? {} : { metrics }),
+      workers: workers ?? WORKERS,
+    });
+  }
+
+  /** Changes become keys in queues; nothing else happens here. */
+  #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool): (() => void)[] {
+    const add = (kind: KindName, key: string, priority: Priority): void =>
+      controllers.get(kind)?.queue.add(key, priority);
+    const referrers = (kind: string, namespace: string, name: string, priority: Priority): void => {
+      for (const cache of this.#caches()) {
+        for (const { metadata } of cache.referrers(kind, namespace, name)) {
+          add(cache.kind, `${metadata.namespace}/${metadata.name}`, priority);
+        }
+      }
+    };
+    pool.onChange((key) => {
+      const [namespace = '', name = ''] = key.split('/');
+      referrers('Connection', namespace, name, 'normal');
+    });
+    // What is there when this begins was handled before, by whoever led: a periodic look will do.
+    let starting = true;
+    const ends = this.#caches().map((cache) =>
+      cache.onChange((change) => {
+        const { kind } = cache;
+        const { namespace, name } = change.object.metadata;
+        const priority: Priority = starting ? 'periodic' : 'user';
+        if (concerns(change)) add(kind, `${namespace}/${name}`, priority);
+        if (starting) return;
+        if (matters(kind, change)) referrers(kind, namespace, name, 'normal');
+        if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
+          // What it referred to may go now; a lease's instance and an instance's leases hear of each other.
+          for (const reference of safeReferences(change.object)) {
+            if (
+              isOurs(reference.kind) &&
+              (change.type === 'deleted' || reference.kind.startsWith('Instance'))
+            ) {
+              add(reference.kind, `${namespace}/${reference.name}`, 'normal');
+            }
+          }
+        }
+      }),
+    );
+    const configMaps = this.#configMaps.onChange(({ object }) => {
+      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, 'user');
+    });
+    starting = false;
+    return [...ends, configMaps];
+  }
+
+  #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
+    reconciler.noteRejected(key);
+    controllers.get('Connection')?.queue.add(key, 'user');
+  }
+
+  #usersOfConnection(connection: Connection): string[] {
+    const { namespace, name } = connection.metadata;
+    return [this.#boxes, this.#policyBoxes, this.#instances]
+      .flatMap((cache) =>
+        cache.referrers('Connection', namespace, name).map((user) => `${cache.kind}/${user.metadata.name}`),
+      )
+      .toSorted();
+  }
+
+  #usersOfBox(kind: 'Box' | 'PolicyBox', box: Box | PolicyBox): { names: string[]; others: boolean } {
+    const { namespace, name } = box.metadata;
+    const { id } = box.status;
+    const named = new Set<string>();
+    for (const cache of [this.#boxes, this.#instances]) {
+      for (const user of cache.referrers(kind, namespace, name)) {
+        if (user.metadata.uid !== box.metadata.uid) named.add(`${cache.kind}/${user.metadata.name}`);
+      }
+    }
+    let others = false;
+    for (const instance of this.#instances.list()) {
+      if (instance.problems !== undefined || id === undefined) continue;
+      const used = kind === 'Box' ? instance.spec.boxId : instance.spec.policyBoxId;
+      if (used !== id) continue;
+      if (instance.metadata.namespace === namespace) named.add(`Instance/${instance.metadata.name}`);
+      else others = true;
+    }
+    return { names: [...named].toSorted(), others };
+  }
+
+  #claimedInstallations(): string[] {
+    const ids = new Set<string>();
+    for (const cache of this.#caches()) {
+      for (const { metadata } of cache.list()) {
+        const id = metadata.annotations?.[ANNOTATIONS.claim]?.split('/')[0];
+        if (id !== undefined && id !== '') ids.add(id);
+      }
+    }
+    return [...ids].toSorted();
+  }
+
+  #caches(): KindCache<AnyResource>[] {
+    // Each cache holds one kind; seen as a cache of any, only the envelope is used here.
+    return [
+      this.#connections,
+      this.#boxes,
+      this.#policyBoxes,
+      this.#instances,
+      this.#leases,
+    ] as unknown as KindCache<AnyResource>[];
+  }
+}
+
+/** Whether a change is one that its own controller acts upon: not the echo of a status write. */
+function concerns(change: Change<AnyResource & KubeObject>): boolean {
+  if (change.type !== 'updated') return true;
+  const [a, b] = [change.old.metadata, change.object.metadata];
+  return (
+    a.uid !== b.uid ||
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    JSON.stringify(a.annotations) !== JSON.stringify(b.annotations) ||
+    JSON.stringify(a.finalizers) !== JSON.stringify(b.finalizers)
+  );
+}
+
+/** Whether a change is one that those who refer to the resource wait for. */
+function matters(kind: KindName, change: Change<AnyResource & KubeObject>): boolean {
+  // The pool tells of connections.
+  if (kind === 'Connection') return false;
+  if (change.type !== 'updated') return true;
+  const [a, b] = [change.old, change.object];
+  if (a.metadata.deletionTimestamp !== b.metadata.deletionTimestamp) return true;
+  if (kind === 'InstanceLease') return a.metadata.generation !== b.metadata.generation || concerns(change);
+  if (kind === 'Instance') return JSON.stringify(leaseOf(a)) !== JSON.stringify(leaseOf(b));
+  return inPlace(a) !== inPlace(b);
+}
+
+function inPlace(resource: AnyResource): string {
+  const status = resource.status as { id?: string; draftHash?: string };
+  return `${status.id ?? ''}/${status.draftHash === undefined ? '' : 'in place'}`;
+}
+
+function leaseOf(resource: AnyResource): unknown {
+  return 'lease' in resource.status ? [resource.status.lease, resource.metadata.generation] : undefined;
+}
+
+function isOurs(kind: string): kind is KindName {
+  return kind !== 'Secret' && kind !== 'ConfigMap';
+}
+
+function safeReferences(resource: AnyResource & { problems?: unknown }): ReturnType<typeof referencesOf> {
+  return resource.problems === undefined ? referencesOf(resource) : [];
+}

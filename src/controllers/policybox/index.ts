@@ -1,0 +1,2 @@
+/** What others may use of the PolicyBox's. */
+export { policyBoxKind } from './kind.ts';
