@@ -149,7 +149,38 @@ describe('what cannot be changed', () => {
 
 test('fields that are offered for selection select', async () => {
   await create('Instance', 'selected', { ...instance, connectionRef: { name: 'selected' } });
-  const args = ['-n', namespace.name, '--field-selector', 'spec.connectionRef.name=selected'];
-  const { items } = await cluster.get<{ items: { metadata: { name: string } }[] }>('instances', ...args);
-  expect(items.map(({ metadata }) => metadata.name)).toEqual(['selected']);
+  await cluster.kubectl([
+    'patch',
+    'instance/selected',
+    '-n',
+    namespace.name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    '{"status": {"phase": "Deploying"}}',
+  ]);
+  for (const selector of ['spec.connectionRef.name=selected', 'status.phase=Deploying']) {
+    const args = ['-n', namespace.name, '--field-selector', selector];
+    const { items } = await cluster.get<{ items: { metadata: { name: string } }[] }>('instances', ...args);
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['selected']);
+  }
+});
+
+// G17
+test('two tools each have their own variables of one Box', async () => {
+  for (const [tool, name] of Object.entries({ one: 'A', two: 'B' })) {
+    const spec = { connectionRef: { name: 'main' }, variables: [{ name, type: 'Text', value: 'a' }] };
+    const result = await cluster.kubectl(
+      ['apply', '-n', namespace.name, '--server-side', `--field-manager=${tool}`, '-f', '-'],
+      { input: manifest('Box', 'shared', spec) },
+    );
+    expect(result).toMatchObject({ code: 0 });
+  }
+  const box = await cluster.get<{ spec: { variables: { name: string }[] } }>(
+    'box',
+    'shared',
+    '-n',
+    namespace.name,
+  );
+  expect(box.spec.variables.map(({ name }) => name)).toEqual(['A', 'B']);
 });
