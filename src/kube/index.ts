@@ -18,6 +18,7 @@ export * from './rate-limiter.ts';
 export * from './queue.ts';
 export * from './controller.ts';
 export * from './metrics.ts';
+export * from './counting-port.ts';
 export * from './recorder.ts';
 export * from './micro-time.ts';
 export * from './elector.ts';
