@@ -14,3 +14,5 @@ export type { OperationFault } from './instances/operation-faults.ts';
 export { DEFAULT_DURATIONS, type Durations } from './settings.ts';
 export { DataError } from './store/database.ts';
 export { TEST_PROVIDER_ID } from './providers/view.ts';
+export { runSandbox, SANDBOX_FLAGS } from './command.ts';
+export type { CommandIo, SandboxCommandOptions, SandboxFlag } from './command.ts';

@@ -74,7 +74,7 @@ test('runs the events of nested boxes around those of their children', async () 
 });
 
 test('a script that exits 1 leaves the instance unavailable with its event, and what it printed in the log', async () => {
-  const { clock, call, deployable, deploy } = await startFixture();
+  const { clock, call, deployable, deploy, upload } = await startFixture();
   const boxes = await deployable({ install: '#!/bin/bash\necho "disk full"\nexit 1\n', start: 'echo never' });
   const created = await deploy(boxes);
   await clock.advance(4000);
@@ -88,19 +88,11 @@ test('a script that exits 1 leaves the instance unavailable with its event, and 
   expect((await call('GET', `${created.uri}/operations`)).body).toMatchObject([{ state: 'unavailable' }]);
 
   // The way out: correct the script and deploy again.
-  const { upload } = await startFixtureUpload(call);
   await ok(call('PUT', boxes.box.uri, { events: { install: await upload('install.sh', 'echo fine') } }));
   await ok(call('PUT', `${created.uri}/deploy`));
   await clock.advance(4000);
   expect((await call('GET', created.uri)).body).toMatchObject({ state: 'done' });
 });
-
-function startFixtureUpload(call: (m: string, p: string, b?: unknown) => Promise<{ body: unknown }>) {
-  return {
-    upload: async (name: string, text: string) =>
-      (await call('POST', `/services/blobs/upload/${name}`, Buffer.from(text))).body,
-  };
-}
 
 test('exit code 100 means that the machine reboots: the operation goes on afterwards', async () => {
   const { clock, call, deployable, deploy } = await startFixture();
