@@ -2,13 +2,24 @@
  * Writes docs/reference/*.md from the definitions in src/api. `--check` writes nothing and exits 1 when one
  * is stale.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { KINDS, referenceFieldsOf } from '../src/api/kinds.ts';
 import { ANNOTATION_NOTES, ANNOTATIONS, API_VERSION } from '../src/api/names.ts';
 import { factsOf, REASONS, type Reason } from '../src/api/reasons.ts';
 import type { KindDefinition } from '../src/api/schema/kind.ts';
 import type { StructuralSchema } from '../src/api/schema/structural.ts';
 import { settle } from './generated.ts';
+import { table } from './markdown.ts';
+
+const root = join(import.meta.dirname, '..');
+const folderOfExamples = join(root, 'deploy', 'examples');
+const examples = readdirSync(folderOfExamples)
+  .filter((name) => name.endsWith('.yaml'))
+  .toSorted()
+  .map((name) => readFileSync(join(folderOfExamples, name), 'utf8'))
+  .map((text) => ({ text, documents: parseAllDocuments(text) }));
 
 const NOTE = '<!-- Generated from src/api by scripts/gen-reference.ts: edit there. -->';
 
@@ -44,14 +55,6 @@ function limitsOf(schema: StructuralSchema): string {
   return maxProperties === undefined ? '' : `at most ${maxProperties}`;
 }
 
-function row(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
-}
-
 function fieldTable(part: StructuralSchema, path: string): string {
   return table(
     ['field', 'type', 'limits', 'needed', 'meaning'],
@@ -75,6 +78,13 @@ function rulesOf(schema: StructuralSchema, path: string): string[] {
   return [...here, ...(schema.items === undefined ? [] : rulesOf(schema.items, `${path}[]`)), ...below];
 }
 
+/** The file of the examples that is about a kind: the last document says so. */
+function exampleOf(kind: string): string {
+  const found = examples.find(({ documents }) => documents.at(-1)?.get('kind') === kind);
+  if (found === undefined) throw new Error(`deploy/examples has no file that ends with a ${kind}`);
+  return found.text.trim();
+}
+
 function kindPage(definition: KindDefinition): string {
   const shape = definition.structural();
   const spec = shape.properties?.['spec'] as StructuralSchema;
@@ -93,6 +103,7 @@ function kindPage(definition: KindDefinition): string {
       `\`kubectl get ${definition.plural}\` or \`${definition.shortNames.join('`, `')}\`, ` +
       `with all other kinds \`kubectl get boxwright\`. ` +
       `\`--field-selector\` takes ${definition.selectableFields.map((field) => `\`${field.slice(1)}\``).join(' and ')}.`,
+    `## Example\n\n\`\`\`yaml\n${exampleOf(definition.kind)}\n\`\`\``,
     `## Spec\n\n${fieldTable(spec, 'spec')}`,
     `## Rules\n\nWhat the API server refuses, with its words:\n\n${rulesOf(shape, '').join('\n')}`,
     `## References\n\nAll in the namespace of the resource.\n\n${references.join('\n')}`,
@@ -132,5 +143,5 @@ files.set('reasons.md', reasonsPage());
 files.set('annotations.md', annotationsPage());
 const links = [...files.keys()].map((name) => `- [${name.replace('.md', '')}](${name})`);
 files.set('README.md', page('Reference', [links.join('\n')]));
-const folder = join(import.meta.dirname, '..', 'docs', 'reference');
+const folder = join(root, 'docs', 'reference');
 process.exitCode = await settle(folder, '.md', files, process.argv.includes('--check'));

@@ -75,7 +75,7 @@ const events = defaulted(
 export const BoxSpecSchema = object(
   'A deployable definition: scripts by lifecycle event, variables and nested boxes.',
   {
-    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT),
+    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT, 'Recreate'),
     name: optional(
       text(
         'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',

@@ -11,7 +11,7 @@ import {
   type Written,
 } from './schema/build.ts';
 import { atMostOne } from './schema/rules.ts';
-import { reference, keyReference } from './fields/references.ts';
+import { authorityReference, reference } from './fields/references.ts';
 import { anyStatus } from './fields/status.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
@@ -61,17 +61,7 @@ const headers = defaulted(
 
 const tls = optional(
   object('TLS settings. Absent: the system’s trusted authorities. Can be changed.', {
-    caRef: object(
-      'Certificate authorities, PEM, that sign the service’s certificate. Can be changed.',
-      {
-        kind: defaulted(
-          oneOf('Kind of the object. Default ConfigMap. Can be changed.', ['ConfigMap', 'Secret']),
-          'ConfigMap',
-        ),
-        ...keyReference('ConfigMap', '').properties,
-      },
-      { reference: 'ConfigMap' },
-    ),
+    caRef: authorityReference(),
   }),
 );
 
@@ -160,7 +150,7 @@ export const ConnectionSpecSchema = object(
   'A service and the credentials for it, the default workspace, and how fast it may be called.',
   {
     endpoint: text(
-      'Address of the service, such as `https://deploy.example.com`, without a trailing slash. Can be changed; records made elsewhere are then left alone until they are found again.',
+      'Address of the service, such as `https://deploy.example.com`, without a trailing slash; http:// only where the operator is told to allow it. Can be changed; records made elsewhere are then left alone until they are found again.',
       {
         maxLength: 2048,
         hint: 'an address begins with https:// and has no user name, query, fragment or trailing slash, such as https://deploy.example.com: write one',

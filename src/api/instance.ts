@@ -38,6 +38,7 @@ export const InstanceSpecSchema = object(
     ...managedFields(
       ['Delete', 'Orphan', 'Terminate'],
       'What happens on the service when this resource is deleted. Delete: machines and record go. Terminate: the machines go, record and logs stay. Orphan: everything stays. Absent: the connection’s default, then Delete. Can be changed, also while deletion waits.',
+      'Hold',
     ),
     name: optional(
       text(

@@ -28,7 +28,7 @@ import {
 export const PolicyBoxSpecSchema = object(
   'Where and how boxes are deployed: a provider and a profile of machines.',
   {
-    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT),
+    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT, 'Recreate'),
     name: optional(
       text(
         'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',

@@ -39,13 +39,15 @@ export interface ReasonFacts {
   whatToDo: string;
 }
 
-const running = (situation: string): ReasonFacts => ({
+const running = (situation: string, whatToDo = 'Wait: it goes on by itself.'): ReasonFacts => ({
   ready: 'False',
   also: 'Reconciling',
   situation,
-  whatToDo:
-    'Wait. The message of the condition says what is going on; `status.currentOperation.deadline` of an Instance says when it counts as stuck.',
+  whatToDo,
 });
+
+const UNTIL_DEADLINE =
+  'Wait: it goes on by itself. `status.currentOperation.deadline` says when it counts as stuck.';
 
 const asDeclared = (situation: string): ReasonFacts => ({
   ready: 'True',
@@ -79,11 +81,11 @@ export const REASONS = {
   Creating: running('The record is being made, or looked for after an answer was lost.'),
   Updating: running('A change is being put on the record.'),
   Deploying: running('The instance is being deployed.'),
-  ShuttingDown: running('The instance is being shut down.'),
-  PoweringOn: running('The instance is being powered on.'),
-  Reinstalling: running('The instance is being reinstalled.'),
-  Reconfiguring: running('The instance is being reconfigured.'),
-  Terminating: running('The instance is being terminated.'),
+  ShuttingDown: running('The instance is being shut down.', UNTIL_DEADLINE),
+  PoweringOn: running('The instance is being powered on.', UNTIL_DEADLINE),
+  Reinstalling: running('The instance is being reinstalled.', UNTIL_DEADLINE),
+  Reconfiguring: running('The instance is being reconfigured.', UNTIL_DEADLINE),
+  Terminating: running('The instance is being terminated.', UNTIL_DEADLINE),
   Settled: asDeclared('The record is as declared.'),
   ShutDown: asDeclared('The instance is shut down, as declared.'),
   LeaseReleased: {

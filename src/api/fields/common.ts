@@ -3,7 +3,11 @@ import { immutable, type Rule } from '../schema/rules.ts';
 import { reference } from './references.ts';
 
 /** Spec fields of every kind that stands for a record of the service. */
-export function managedFields<const D extends string>(deletionPolicies: readonly D[], deletion: string) {
+export function managedFields<const D extends string>(
+  deletionPolicies: readonly D[],
+  deletion: string,
+  absentMissing: 'Recreate' | 'Hold',
+) {
   return {
     connectionRef: reference('Connection', 'The service that holds the record. Immutable.'),
     managementPolicy: defaulted(
@@ -22,7 +26,7 @@ export function managedFields<const D extends string>(deletionPolicies: readonly
     deletionPolicy: optional(oneOf(deletion, deletionPolicies)),
     onMissing: optional(
       oneOf(
-        'What happens when somebody else has deleted the record, or terminated the instance. Recreate: it is made again. Hold: it is reported and waits. Absent: Recreate for Box and PolicyBox, Hold for Instance. Can be changed.',
+        `What happens when somebody else has deleted the record, or terminated the instance. Recreate: it is made again. Hold: it is reported and waits. Absent: ${absentMissing}. Can be changed.`,
         ['Recreate', 'Hold'],
       ),
     ),

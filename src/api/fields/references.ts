@@ -1,12 +1,12 @@
 import type { TObject, TString } from 'typebox';
-import { object, text, type ReferenceTarget } from '../schema/build.ts';
+import { defaulted, object, oneOf, text, type ReferenceTarget } from '../schema/build.ts';
 
 /** The pattern of a Kubernetes object name (RFC 1123 subdomain). */
 const OBJECT_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 /** The pattern of a key in a Secret or ConfigMap. */
 const DATA_KEY = '^[-._a-zA-Z0-9]+$';
 
-function nameOf(target: ReferenceTarget): TString {
+function nameOf(target: string): TString {
   return text(`Name of the ${target}. Required. Can be changed where the reference can.`, {
     minLength: 0,
     maxLength: 253,
@@ -18,10 +18,19 @@ function nameOf(target: ReferenceTarget): TString {
 /** `{name}` of a resource in the same namespace. There is no `namespace` field, on purpose. */
 export function reference(target: ReferenceTarget, purpose: string): TObject<{ name: TString }> {
   return object(
-    `${purpose} Refers by name to a ${target} in the same namespace.`,
+    `${purpose} By name; the ${target} is in the same namespace.`,
     { name: nameOf(target) },
     { reference: target },
   );
+}
+
+function keyOf(target: string): TString {
+  return text(`Key in the ${target}'s data. Required. Can be changed where the reference can.`, {
+    minLength: 0,
+    maxLength: 253,
+    pattern: DATA_KEY,
+    hint: 'name the key: letters, digits, -, _ and .',
+  });
 }
 
 /** `{name, key}` of a Secret or ConfigMap in the same namespace. */
@@ -30,16 +39,28 @@ export function keyReference(
   purpose: string,
 ): TObject<{ name: TString; key: TString }> {
   return object(
-    `${purpose} Refers to one key of a ${target} in the same namespace.`,
+    `${purpose} One key of it; the ${target} is in the same namespace.`,
     {
       name: nameOf(target),
-      key: text(`Key in the ${target}'s data. Required. Can be changed where the reference can.`, {
-        minLength: 0,
-        maxLength: 253,
-        pattern: DATA_KEY,
-        hint: 'name the key: letters, digits, -, _ and .',
-      }),
+      key: keyOf(target),
     },
     { reference: target },
+  );
+}
+
+/** `{kind, name, key}` of certificate authorities, in a ConfigMap or a Secret. */
+export function authorityReference() {
+  const target = 'ConfigMap or Secret';
+  return object(
+    'Certificate authorities, PEM, that sign the service’s certificate. Can be changed. One key of it; the ConfigMap or Secret is in the same namespace.',
+    {
+      kind: defaulted(
+        oneOf('Kind of the object. Default ConfigMap. Can be changed.', ['ConfigMap', 'Secret']),
+        'ConfigMap',
+      ),
+      name: nameOf(target),
+      key: keyOf(target),
+    },
+    { reference: 'ConfigMap' },
   );
 }
