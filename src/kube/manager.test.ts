@@ -1,12 +1,12 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../base/virtual-clock.ts';
-import { Controller } from './controller.ts';
-import { Elector, LeadershipLostError } from './elector.ts';
+import { Controller } from './work/controller.ts';
+import { Elector, LeadershipLostError } from './leader/elector.ts';
 import { Manager, type ManagerOptions, type Runner, type Source } from './manager.ts';
-import { Metrics } from './metrics.ts';
+import { Metrics } from './observe/metrics.ts';
 import type { KubePort, KubeRequest } from './port.ts';
-import { EventRecorder } from './recorder.ts';
+import { EventRecorder } from './observe/recorder.ts';
 
 class FakeSource implements Source {
   readonly type = { kind: 'Thing' };

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
-import type { Elector } from './elector.ts';
-import { EventLoopWatch, HealthServer, silentWatchCheck, type HealthCheck } from './health.ts';
-import type { Metrics } from './metrics.ts';
-import type { EventRecorder } from './recorder.ts';
+import type { Elector } from './leader/elector.ts';
+import { EventLoopWatch, HealthServer, silentWatchCheck, type HealthCheck } from './observe/health.ts';
+import type { Metrics } from './observe/metrics.ts';
+import type { EventRecorder } from './observe/recorder.ts';
 
 /** What feeds queues: an informer. */
 export interface Source {

@@ -1,5 +1,5 @@
 import type { Random } from '../base/clock.ts';
-import { backoffDelay, type BackoffOptions } from './backoff.ts';
+import { backoffDelay, type BackoffOptions } from './work/backoff.ts';
 import type { StatusParts } from './errors.ts';
 import type { KubeTransportError } from './port.ts';
 

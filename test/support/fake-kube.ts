@@ -97,8 +97,8 @@ export class FakeKube implements KubePort {
     return object === undefined ? undefined : copy(object);
   }
 
-  /** All objects of a kind as they are stored. */
-  all(type: ResourceType): StoredObject[] {
+  /** All objects of a kind as they are stored, by key. */
+  list(type: ResourceType): StoredObject[] {
     return this.store.all(type).map((object) => copy(object));
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../base/clock.ts';
-import { backoffDelay, type BackoffOptions } from '../backoff.ts';
+import { backoffDelay, type BackoffOptions } from '../work/backoff.ts';
 import { Deadline } from './deadline.ts';
 import { KubeApiError, statusOf } from '../errors.ts';
 import { hasName, MalformedAnswerError, parsePage, versionIn, type Page } from './list-page.ts';

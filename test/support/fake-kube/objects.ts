@@ -1,3 +1,5 @@
+import type { OwnerReference } from '../../../src/kube/object.ts';
+
 /** An object as the fake keeps it: plain JSON. */
 export interface StoredObject {
   apiVersion: string;
@@ -19,7 +21,7 @@ export interface StoredMetadata {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
-  ownerReferences?: unknown[];
+  ownerReferences?: OwnerReference[];
   [member: string]: unknown;
 }
 

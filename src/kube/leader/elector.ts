@@ -1,12 +1,12 @@
-import type { Clock, Random, Timer } from '../base/clock.ts';
-import { canonicalJson } from '../base/hash.ts';
-import { silentLogger, type Logger } from '../base/logger.ts';
-import { KubeClient } from './client.ts';
-import { KubeApiError } from './errors.ts';
+import type { Clock, Random, Timer } from '../../base/clock.ts';
+import { canonicalJson } from '../../base/hash.ts';
+import { silentLogger, type Logger } from '../../base/logger.ts';
+import { KubeClient } from '../client.ts';
+import { KubeApiError } from '../errors.ts';
 import { holderOf, released, taken, type LeaseObject } from './lease-record.ts';
-import type { Metrics } from './metrics.ts';
-import type { KubePort } from './port.ts';
-import { LEASES } from './types.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { KubePort } from '../port.ts';
+import { LEASES } from '../types.ts';
 
 export interface ElectorOptions {
   port: KubePort;

@@ -1,7 +1,7 @@
-import type { Clock, Random } from '../base/clock.ts';
-import { silentLogger, type Logger } from '../base/logger.ts';
+import type { Clock, Random } from '../../base/clock.ts';
+import { silentLogger, type Logger } from '../../base/logger.ts';
 import type { BackoffOptions } from './backoff.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import { moreUrgent, WorkQueue, type Priority, type WorkItem } from './queue.ts';
 
 /** What a reconcile is told besides its key. */

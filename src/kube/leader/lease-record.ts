@@ -1,5 +1,5 @@
-import { microTime } from './micro-time.ts';
-import type { ObjectMeta } from './object.ts';
+import { microTime } from '../observe/micro-time.ts';
+import type { ObjectMeta } from '../object.ts';
 
 /** A Lease of coordination.k8s.io/v1; fields by the Kubernetes API reference, "LeaseSpec". */
 export interface LeaseObject {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { settle, VirtualClock } from '../base/virtual-clock.ts';
+import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { Elector, InvalidElectorOptionsError, LeadershipLostError, type ElectorOptions } from './elector.ts';
 import type { LeaseObject } from './lease-record.ts';
-import { Metrics } from './metrics.ts';
-import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from './port.ts';
+import { Metrics } from '../observe/metrics.ts';
+import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from '../port.ts';
 
 /** One Lease behind a port, with the versions and refusals of the API server. */
 class LeaseServer {

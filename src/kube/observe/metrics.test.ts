@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { METRICS, Metrics } from './metrics.ts';
-import { WorkQueue } from './queue.ts';
+import { WorkQueue } from '../work/queue.ts';
 
 describe('Metrics', () => {
   it('has a help text, unit and name by convention for each metric of the table, and registers them all', async () => {

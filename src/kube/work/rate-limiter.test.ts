@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { TokenBucket } from './rate-limiter.ts';
 
 describe('TokenBucket', () => {

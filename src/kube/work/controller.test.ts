@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { settle, VirtualClock } from '../base/virtual-clock.ts';
+import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import {
   Controller,
   DrainTimeoutError,
   ReconcileDeadlineError,
   type ControllerOptions,
 } from './controller.ts';
-import { Metrics } from './metrics.ts';
+import { Metrics } from '../observe/metrics.ts';
 
 function make(options: Pick<ControllerOptions, 'reconcile'> & Partial<ControllerOptions>): {
   clock: VirtualClock;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { settle, VirtualClock } from '../base/virtual-clock.ts';
+import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { Metrics } from './metrics.ts';
-import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from './port.ts';
+import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from '../port.ts';
 import { EventRecorder, type EventInput, type EventRecorderOptions } from './recorder.ts';
 
 interface SentEvent {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Looks at one thing: undefined when it is well, else what is wrong, in words for a person. */

@@ -1,5 +1,5 @@
 import type { Metrics } from './metrics.ts';
-import type { KubeAnswer, KubePort, KubeRequest, KubeWatch } from './port.ts';
+import type { KubeAnswer, KubePort, KubeRequest, KubeWatch } from '../port.ts';
 
 /** The label of a call without an answer, as client-go has it. */
 const NO_ANSWER = '<error>';

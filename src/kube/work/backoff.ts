@@ -1,4 +1,4 @@
-import type { Random } from '../base/clock.ts';
+import type { Random } from '../../base/clock.ts';
 
 /** How waits grow from one failure to the next. */
 export interface BackoffOptions {

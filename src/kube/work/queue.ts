@@ -1,4 +1,4 @@
-import type { Clock, Random, Timer } from '../base/clock.ts';
+import type { Clock, Random, Timer } from '../../base/clock.ts';
 import { ItemBackoff, RECONCILE_BACKOFF, type BackoffOptions } from './backoff.ts';
 
 /** Who is waiting: a person who changed something, the cluster or the service, or nobody (a periodic look). */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { PRIORITIES, type Priority, type QueueObserver, type WorkQueue } from './queue.ts';
+import { PRIORITIES, type Priority, type QueueObserver, type WorkQueue } from '../work/queue.ts';
 
 /** One row of the reference of metrics. */
 export interface MetricDefinition {

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** One token, less what adding up fractions may have lost. */
 const ONE = 1 - 1e-9;

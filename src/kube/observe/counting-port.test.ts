@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { answer, refusal, ScriptedPort } from '../../test/support/scripted-port.ts';
+import { answer, refusal, ScriptedPort } from '../../../test/support/scripted-port.ts';
 import { countingPort } from './counting-port.ts';
 import { Metrics } from './metrics.ts';
-import { KubeTransportError } from './port.ts';
+import { KubeTransportError } from '../port.ts';
 
 function line(code: string, method: string): string {
   return `rest_client_requests_total{code="${code}",method="${method}",host="10.0.0.1:443"}`;

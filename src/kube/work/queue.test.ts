@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { PRIORITIES, WorkQueue, type WorkQueueOptions } from './queue.ts';
 
 function make(options: Partial<WorkQueueOptions> = {}): { clock: VirtualClock; queue: WorkQueue } {

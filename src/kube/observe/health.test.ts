@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { request } from 'undici';
-import { systemClock } from '../base/clock.ts';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { EventLoopWatch, HealthServer, silentWatchCheck, type HealthCheck } from './health.ts';
 import { Metrics } from './metrics.ts';
 

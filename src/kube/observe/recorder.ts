@@ -1,11 +1,11 @@
-import { sha256Base32 } from '../base/hash.ts';
-import type { Clock, Random } from '../base/clock.ts';
-import { silentLogger, type Logger } from '../base/logger.ts';
+import { sha256Base32 } from '../../base/hash.ts';
+import type { Clock, Random } from '../../base/clock.ts';
+import { silentLogger, type Logger } from '../../base/logger.ts';
 import type { Metrics } from './metrics.ts';
 import { microTime } from './micro-time.ts';
-import type { KubeAnswer, KubePort } from './port.ts';
-import { WorkQueue } from './queue.ts';
-import { TokenBucket } from './rate-limiter.ts';
+import type { KubeAnswer, KubePort } from '../port.ts';
+import { WorkQueue } from '../work/queue.ts';
+import { TokenBucket } from '../work/rate-limiter.ts';
 
 /** The object that an event is about. */
 export interface EventTarget {
