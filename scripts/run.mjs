@@ -63,9 +63,10 @@ function packagesOf(lockFile) {
 async function install(reason) {
   const start = process.hrtime.bigint();
   say(`installing the packages of package-lock.json, because ${reason} ...`);
-  // npm must not run on the Node that it is about to replace.
+  // npm must not run on the Node that it is about to replace. (Its warnings are about that Node being older
+  // than what the packages want, which is what the one it installs is for.)
   const env = { ...process.env, PATH: searchPath().join(delimiter) };
-  const { code, error } = await runToEnd('npm', ['ci', '--no-audit', '--no-fund'], env);
+  const { code, error } = await runToEnd('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], env);
   if (error) fail(`npm cannot be run (${error.message}): install npm, it comes with Node`);
   if (code !== 0) fail('npm ci failed, see above');
   const still = outOfStep();

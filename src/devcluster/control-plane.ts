@@ -63,7 +63,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 120_000;
 const PORT_ATTEMPTS = 5;
 const SERVER_HOSTS = [
   'localhost',
