@@ -118,6 +118,8 @@ async function uploadOne<R extends DraftResource>(
   const write = await upload(pass.handle, file, pass.memory.uploads, pass.signal);
   if (write.kind === 'ok' && write.record !== undefined) {
     pass.memory.failures = 0;
+    // The record has not changed by this: the next pass takes over what this one has read.
+    if (pass.memory.observed !== undefined) pass.memory.observed.fromWrite = true;
     return { verdict: verdict('Updating', 'Files are being uploaded'), fields: {}, again: true, quiet: true };
   }
   if (write.kind === 'refused') {
