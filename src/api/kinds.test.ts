@@ -90,6 +90,14 @@ describe.each(KINDS)('$kind', (definition) => {
   });
 });
 
+test('an Instance shows whether it is up, where, since when, and with -o wide why not', () => {
+  const columns = kindOf('Instance').columns;
+  const names = (wide: boolean) =>
+    columns.filter(({ priority }) => (priority === 1) === wide).map(({ name }) => name);
+  expect(names(false)).toEqual(['READY', 'PHASE', 'BOX', 'ADDRESS', 'LEASE', 'AGE']);
+  expect(names(true)).toEqual(['ID', 'STATE', 'OPERATION', 'REASON']);
+});
+
 describe('references', () => {
   test('are listed for every kind from its definition', () => {
     const paths = KINDS.flatMap((definition) =>
