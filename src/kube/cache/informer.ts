@@ -133,15 +133,18 @@ export class Informer<T extends KubeObject> {
     if (isGone(answer)) {
       // The write took the last finalizer off, and the API server removed the object with it. Its answer still
       // has the version from before, so versions say nothing here.
-      if (isKnown && current?.metadata.uid !== uid) return;
-      stream.gone.set(key, { uid, lists: stream.lists });
+      if (!isKnown) stream.gone.set(uid, stream.lists);
+      if (current === undefined || current.metadata.uid !== uid) return;
+      stream.gone.set(uid, stream.lists);
       stream.remembered.delete(key);
-      if (current !== undefined && current.metadata.uid === uid)
-        this.#remove(key, this.#prepare(structuredClone(answer)));
+      this.#remove(key, this.#prepare(structuredClone(answer)));
       return;
     }
-    if (isKnown || (stream.gone.has(key) && stream.gone.get(key)?.uid === uid)) return;
+    if (isKnown || stream.gone.has(uid)) return;
     if (current !== undefined && !isOlder(current.metadata.resourceVersion, resourceVersion)) return;
+    // The name is taken anew: what had it before is gone, whatever lines of it still come.
+    if (current !== undefined && current.metadata.uid !== uid)
+      stream.gone.set(current.metadata.uid, stream.lists);
     stream.remembered.set(key, stream.lists);
     // Own writes may share structure with the caller's objects; the cache must not.
     this.#put(this.#prepare(structuredClone(answer)), current);
@@ -193,8 +196,7 @@ export class Informer<T extends KubeObject> {
       const key = keyOfObject(raw);
       keys.add(key);
       const current = this.#cache.get(key);
-      const gone = stream.gone.get(key);
-      if (gone !== undefined && gone.uid === raw.metadata.uid && gone.lists === stream.lists) continue;
+      if (stream.gone.get(raw.metadata.uid) === stream.lists) continue;
       if (current !== undefined && isNewer(key, current)) continue;
       stream.remembered.delete(key);
       if (current !== undefined && isSame(current, raw)) continue;
@@ -206,7 +208,7 @@ export class Informer<T extends KubeObject> {
       stream.remembered.delete(key);
       this.#remove(key, current);
     }
-    for (const [key, gone] of stream.gone) if (gone.lists !== stream.lists) stream.gone.delete(key);
+    for (const [uid, lists] of stream.gone) if (lists !== stream.lists) stream.gone.delete(uid);
     stream.listed = true;
     if (this.hasSynced) this.#resolveSynced();
   }
@@ -214,9 +216,9 @@ export class Informer<T extends KubeObject> {
   #observe(stream: Omit<Stream<T>, 'reflector'>, line: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
     const key = keyOfObject(object);
     const current = this.#cache.get(key);
-    if (stream.gone.has(key) && stream.gone.get(key)?.uid === object.metadata.uid) {
+    if (stream.gone.has(object.metadata.uid)) {
       // Lines from before the removal that the watch has yet to reach.
-      if (line === 'DELETED') stream.gone.delete(key);
+      if (line === 'DELETED') stream.gone.delete(object.metadata.uid);
       return;
     }
     // An own write is remembered that the watch has yet to reach.
@@ -304,8 +306,8 @@ interface Stream<T extends KubeObject> {
   progress: string | undefined;
   /** Own writes the watch has not reached, with the number of lists begun when they were answered. */
   readonly remembered: Map<ObjectKey, number>;
-  /** Objects that an own write removed, of which the watch has yet to tell. */
-  readonly gone: Map<ObjectKey, { uid: string | undefined; lists: number }>;
+  /** Uids of objects that an own write removed, of which the watch has yet to tell; with the lists begun by then. */
+  readonly gone: Map<string | undefined, number>;
 }
 
 function isSame(a: KubeObject, b: KubeObject): boolean {
