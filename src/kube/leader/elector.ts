@@ -266,10 +266,10 @@ export class Elector {
     }, end);
   }
 
-  /** Gives a call half the renew deadline, so that one that hangs leaves time for another. */
+  /** Gives a call a third of the renew deadline, so that one that hangs leaves time for another look and write. */
   async #timed<T>(call: (signal: AbortSignal) => Promise<T>, end?: AbortSignal): Promise<T> {
     const { clock, renewDeadlineMs } = this.#options;
-    const limitMs = renewDeadlineMs / 2;
+    const limitMs = Math.round(renewDeadlineMs / 3);
     const late = new AbortController();
     const timer = clock.setTimer(limitMs, () => late.abort(new Error(`no answer within ${limitMs} ms`)));
     try {
