@@ -140,8 +140,6 @@ export type Box = Resource<BoxSpec, BoxStatus, 'Box'>;
 export type BoxManifest = ManifestOf<Written<typeof BoxSpecSchema>, 'Box'>;
 /** An event's name as a user writes it. */
 export type EventName = keyof BoxSpec['events'];
-/** One event's script, defaults filled in. */
-export type EventSource = NonNullable<BoxSpec['events'][EventName]>;
 
 /** The kind Box. */
 export const BoxKind: KindDefinition<Box> = defineKind<Box>({

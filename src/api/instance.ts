@@ -165,8 +165,6 @@ export type Instance = Resource<InstanceSpec, InstanceStatus, 'Instance'>;
 export type InstanceManifest = ManifestOf<Written<typeof InstanceSpecSchema>, 'Instance'>;
 /** What stands in `status.currentOperation` (an operation that was sent, or is about to be). */
 export type CurrentOperation = NonNullable<InstanceStatus['currentOperation']>;
-/** What stands in `status.lastOperation`. */
-export type LastOperation = NonNullable<InstanceStatus['lastOperation']>;
 
 interface Named {
   metadata: { name: string };

@@ -29,13 +29,6 @@ function words<Ours extends string>(table: Readonly<Record<Ours, string>>): Word
 /** `automatic_updates` (interface document section 2.1). `off` is a YAML 1.1 boolean, hence None. */
 export const AUTOMATIC_UPDATES = words({ None: 'off', Patch: 'patch', Minor: 'minor', Major: 'major' });
 
-/** `visibility` of a box (interface document section 2.1). */
-export const BOX_VISIBILITY = words({
-  Workspace: 'workspace',
-  Organization: 'organization',
-  Public: 'public',
-});
-
 /** `visibility` of a variable (interface document section 2.2, service-behaviour.md 2.5). */
 export const VARIABLE_VISIBILITY = words({ Public: 'public', Internal: 'internal', Private: 'private' });
 

@@ -1,4 +1,4 @@
-import type { Seen, Written } from '../schema/build.ts';
+import type { Seen } from '../schema/build.ts';
 import { defaulted, flag, list, object, oneOf, optional, text } from '../schema/build.ts';
 import { atMostOne, exactlyOne, type Rule } from '../schema/rules.ts';
 import { keyReference, reference } from './references.ts';
@@ -8,7 +8,7 @@ const VALUE_LIMIT = 4096;
 /** Characters of text written into a manifest: scripts and files. */
 export const INLINE_LIMIT = 65_536;
 /** Variables of one resource. */
-export const VARIABLES_LIMIT = 100;
+const VARIABLES_LIMIT = 100;
 
 const FORBIDDEN_NAMES = ['__proto__', 'constructor', 'prototype'];
 
@@ -269,5 +269,3 @@ export type BoxVariable = Seen<ReturnType<typeof boxVariables>>[number];
 export type PolicyBoxVariable = Seen<ReturnType<typeof policyBoxVariables>>[number];
 /** An override on an Instance, defaults filled in. */
 export type VariableOverride = Seen<ReturnType<typeof overrides>>[number];
-/** An override as a user writes it. */
-export type WrittenOverride = Written<ReturnType<typeof overrides>>[number];
