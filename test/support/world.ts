@@ -21,7 +21,8 @@ import {
 } from '../../src/kube/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
-import { FakeKube, kindsOfFolder } from './fake-kube.ts';
+import { FakeKube, kindsOfFolder, type FakeKind } from './fake-kube.ts';
+import { Mortal } from './mortal.ts';
 import { sandboxPort } from './sandbox-port.ts';
 
 /** A whole world in one process on one virtual clock: API server, service, and operators that come and go. */
@@ -32,6 +33,13 @@ export interface WorldOptions {
   servicePort?: (port: ServicePort) => ServicePort;
   sandbox?: Partial<SandboxOptions>;
   log?: Logger;
+  /** Custom kinds read before: reading them takes longer than the rest of making a world. */
+  kinds?: readonly FakeKind[];
+}
+
+/** The custom kinds of this project, for several worlds. */
+export function worldKinds(): FakeKind[] {
+  return kindsOfFolder(CRDS);
 }
 
 export const NAMESPACE = 'shop';
@@ -46,13 +54,13 @@ export class World {
   readonly #options: WorldOptions;
   /** The user's own client: nothing stands between it and the API server. */
   readonly user: KubeClient;
-  #running: { stop: AbortController; ended: Promise<void> } | undefined;
+  #running: { stop: AbortController; ended: Promise<void>; process: Mortal } | undefined;
 
   constructor(options: WorldOptions = {}) {
     this.#options = options;
     this.kube = new FakeKube({
       clock: this.clock,
-      kinds: kindsOfFolder(CRDS),
+      kinds: options.kinds ?? worldKinds(),
       namespaces: ['default', NAMESPACE, 'boxwright-system'],
     });
     this.sandbox = createSandbox({
@@ -76,9 +84,10 @@ export class World {
 
   /** Starts an operator process; it runs until {@link kill} or the end. */
   start(): void {
-    const { clock } = this;
+    const process = new Mortal(this.clock);
+    const { clock } = process;
     const random = seeded(11);
-    const kubePort = this.#options.kubePort?.(this.kube) ?? this.kube;
+    const kubePort = process.kube(this.#options.kubePort?.(this.kube) ?? this.kube);
     const stop = new AbortController();
     const kube = new KubeClient(kubePort, { clock, random });
     const metrics = new Metrics();
@@ -92,11 +101,24 @@ export class World {
       namespace: 'boxwright-system',
       portFor: () => {
         const port = sandboxPort(this.sandbox);
-        return { ...(this.#options.servicePort?.(port) ?? port), close: () => Promise.resolve() };
+        const shown = process.service(this.#options.servicePort?.(port) ?? port);
+        return { ...shown, close: () => Promise.resolve() };
       },
     });
     const manager = new Manager({ clock, metrics, sources: operator.sources, runners: [operator] });
-    this.#running = { stop, ended: manager.run(stop.signal) };
+    const ended = manager.run(stop.signal);
+    ended.catch(() => undefined);
+    this.#running = { stop, ended, process };
+  }
+
+  /** Ends the operator at once, in the middle of whatever it does. What it has sent still takes effect. */
+  kill(): void {
+    this.#running?.process.kill();
+    this.#running = undefined;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Ends the operator in good order. */
