@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit-codes.ts';
+import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
+import type { OperatorSettings } from './run.ts';
+
+const SERVICE_ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+const DEFAULT_NAMESPACE = 'boxwright-system';
+
+/** `boxwright operator`. */
+export const operatorCommand = defineCommand({
+  flags: OPERATOR_FLAGS,
+  notes: `
+SIGTERM or ^C ends it in good order: no new work, what is under way is finished, the lease is given back; a
+second one ends it at once. When leadership is lost it ends with 1, to be started anew.
+No host may be called until --allowed-hosts names it: whoever may write a Connection must not be able to send a
+credential elsewhere.`,
+  async run(flags, io) {
+    const settings = settingsOf(flags);
+    const [{ createLog }, { runOperator }] = await Promise.all([import('../log.ts'), import('./run.ts')]);
+    const format = flags.logFormat ?? (io.stderr.isTTY === true ? 'text' : 'json');
+    const log = createLog({ level: flags.logLevel, format, stream: io.stderr, clock: io.clock });
+    await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
+    return EXIT.ok;
+  },
+});
+
+/** What the flags mean, checked. @throws UsageError */
+export function settingsOf(flags: OperatorFlags): OperatorSettings {
+  const health = addressOf(flags.metricsAddress);
+  const { leaseDuration, renewDeadline, retryPeriod } = flags;
+  if (!(leaseDuration > renewDeadline && renewDeadline > retryPeriod && retryPeriod > 0)) {
+    throw new UsageError(
+      '--leader-lease-duration must be longer than --leader-renew-deadline, and that longer than --leader-retry-period',
+    );
+  }
+  if (flags.workers < 1) throw new UsageError('--workers 0: give at least 1');
+  return {
+    cluster: {
+      ...(flags.kubeconfig === undefined ? {} : { file: flags.kubeconfig }),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+      ...(flags.inCluster ? { inCluster: true } : {}),
+    },
+    namespace: flags.namespace ?? podNamespace() ?? DEFAULT_NAMESPACE,
+    ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
+    ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
+    endpoints: {
+      allowedHosts: flags.allowedHosts,
+      allowInsecure: flags.allowInsecure,
+      allowLoopback: flags.allowLoopback,
+    },
+    ...(flags.leaderElect
+      ? {
+          leader: {
+            name: flags.leaseName,
+            leaseDurationMs: leaseDuration,
+            renewDeadlineMs: renewDeadline,
+            retryPeriodMs: retryPeriod,
+          },
+        }
+      : {}),
+    ...(health === undefined ? {} : { health }),
+    workers: flags.workers,
+  };
+}
+
+/** `host:port`, `:port` for every address, `[::1]:port`, or `off`. */
+function addressOf(text: string): { host: string; port: number } | undefined {
+  if (text === 'off') return undefined;
+  const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
+  const port = Number(found?.[3]);
+  if (found === null || port > 65_535) {
+    throw new UsageError(`--metrics-address ${text}: write host:port, such as 127.0.0.1:8080, or off`);
+  }
+  return { host: found[1] ?? (found[2] === '' ? '0.0.0.0' : (found[2] ?? '')), port };
+}
+
+function podNamespace(): string | undefined {
+  try {
+    return readFileSync(SERVICE_ACCOUNT_NAMESPACE, 'utf8').trim() || undefined;
+  } catch {
+    // Not in a pod.
+    return undefined;
+  }
+}

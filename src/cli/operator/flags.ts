@@ -1,0 +1,138 @@
+import type { FlagTable, FlagValues } from '../flags.ts';
+
+/** Every flag of `boxwright operator`. */
+export const OPERATOR_FLAGS = {
+  kubeconfig: {
+    flag: '--kubeconfig <file>',
+    env: 'BOXWRIGHT_KUBECONFIG',
+    type: 'text',
+    defaultText: '$KUBECONFIG, ~/.kube/config, or the pod’s service account',
+    description: 'how to reach the cluster',
+  },
+  context: {
+    flag: '--context <name>',
+    env: 'BOXWRIGHT_CONTEXT',
+    type: 'text',
+    defaultText: 'the current one',
+    description: 'context of the kubeconfig',
+  },
+  inCluster: {
+    flag: '--in-cluster [boolean]',
+    env: 'BOXWRIGHT_IN_CLUSTER',
+    type: 'boolean',
+    default: false,
+    description: 'use the pod’s service account whatever else is there',
+  },
+  namespace: {
+    flag: '--namespace <name>',
+    env: 'POD_NAMESPACE',
+    type: 'text',
+    defaultText: 'the pod’s own, else boxwright-system',
+    description: 'the operator’s own namespace, where its key, its installation id and its leader lease are',
+  },
+  namespaces: {
+    flag: '--namespaces <names>',
+    env: 'BOXWRIGHT_NAMESPACES',
+    type: 'list',
+    default: [] as readonly string[],
+    defaultText: 'all',
+    description: 'look after these namespaces only (repeatable, or with commas); needs no rights elsewhere',
+  },
+  installationId: {
+    flag: '--installation-id <id>',
+    env: 'BOXWRIGHT_INSTALLATION_ID',
+    type: 'text',
+    description: 'confirms which installation this is, after a restore or a move to another cluster',
+  },
+  allowedHosts: {
+    flag: '--allowed-hosts <hosts>',
+    env: 'BOXWRIGHT_ALLOWED_HOSTS',
+    type: 'list',
+    default: [] as readonly string[],
+    defaultText: 'none',
+    description:
+      'hosts that a Connection may name: exact names, *.example.com, or * for every host (repeatable, or with commas)',
+  },
+  allowInsecure: {
+    flag: '--allow-insecure [boolean]',
+    env: 'BOXWRIGHT_ALLOW_INSECURE',
+    type: 'boolean',
+    default: false,
+    description: 'let a Connection use plain http; for trials',
+  },
+  allowLoopback: {
+    flag: '--allow-loopback [boolean]',
+    env: 'BOXWRIGHT_ALLOW_LOOPBACK',
+    type: 'boolean',
+    default: false,
+    description: 'let a Connection name a loopback address; for trials',
+  },
+  leaderElect: {
+    flag: '--leader-elect [boolean]',
+    env: 'BOXWRIGHT_LEADER_ELECT',
+    type: 'boolean',
+    default: true,
+    description: 'work only while holding the leader lease, so that several replicas can wait',
+  },
+  leaseName: {
+    flag: '--leader-lease-name <name>',
+    env: 'BOXWRIGHT_LEADER_LEASE_NAME',
+    type: 'text',
+    default: 'boxwright-operator',
+    description: 'name of the leader lease in the own namespace',
+  },
+  leaseDuration: {
+    flag: '--leader-lease-duration <duration>',
+    env: 'BOXWRIGHT_LEADER_LEASE_DURATION',
+    type: 'duration',
+    default: '15s',
+    description: 'how long others wait after the last renewal before they take over',
+  },
+  renewDeadline: {
+    flag: '--leader-renew-deadline <duration>',
+    env: 'BOXWRIGHT_LEADER_RENEW_DEADLINE',
+    type: 'duration',
+    default: '10s',
+    description: 'without a renewal for so long the leader stops; shorter than the lease',
+  },
+  retryPeriod: {
+    flag: '--leader-retry-period <duration>',
+    env: 'BOXWRIGHT_LEADER_RETRY_PERIOD',
+    type: 'duration',
+    default: '2s',
+    description: 'between two renewals, or two looks of who waits',
+  },
+  metricsAddress: {
+    flag: '--metrics-address <address>',
+    env: 'BOXWRIGHT_METRICS_ADDRESS',
+    type: 'text',
+    default: '127.0.0.1:8080',
+    description: 'host:port of /metrics, /healthz and /readyz; in a pod 0.0.0.0:8080; off for none',
+  },
+  workers: {
+    flag: '--workers <count>',
+    env: 'BOXWRIGHT_WORKERS',
+    type: 'number',
+    default: 64,
+    description: 'resources of one kind that are worked on at the same time',
+  },
+  logLevel: {
+    flag: '--log-level <level>',
+    env: 'BOXWRIGHT_LOG_LEVEL',
+    type: 'text',
+    default: 'info',
+    choices: ['debug', 'info', 'warn', 'error'],
+    description: 'least level that is logged',
+  },
+  logFormat: {
+    flag: '--log-format <format>',
+    env: 'BOXWRIGHT_LOG_FORMAT',
+    type: 'text',
+    defaultText: 'text on a terminal, else json',
+    choices: ['json', 'text'],
+    description: 'how log lines are written, to standard error',
+  },
+} as const satisfies FlagTable;
+
+/** What the flags of `boxwright operator` were given. */
+export type OperatorFlags = FlagValues<typeof OPERATOR_FLAGS>;

@@ -1,0 +1,39 @@
+import type { Counter, Histogram } from 'prom-client';
+import type { MetricDefinition, Metrics } from '../../kube/index.ts';
+import type { CallReport } from '../../service/index.ts';
+
+const CALL_LABELS = ['connection', 'method', 'template'] as const;
+
+/** The metrics of calls to the service. The reference in the docs is generated from this table. */
+export const SERVICE_METRICS = {
+  requests: {
+    name: 'boxwright_service_requests_total',
+    type: 'counter',
+    help: 'Calls to the service, by connection (namespace/name), method, path template and outcome: ok, or the code of the error.',
+    labels: [...CALL_LABELS, 'outcome'],
+  },
+  duration: {
+    name: 'boxwright_service_request_duration_seconds',
+    type: 'histogram',
+    help: 'From sending a call to the end of its answer, seconds; calls that were not sent do not count.',
+    labels: CALL_LABELS,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** Counts what the operator sends to the service. */
+export class ServiceMetrics {
+  readonly #requests: Counter<(typeof SERVICE_METRICS.requests.labels)[number]>;
+  readonly #duration: Histogram<(typeof SERVICE_METRICS.duration.labels)[number]>;
+
+  constructor(metrics: Metrics) {
+    this.#requests = metrics.counter(SERVICE_METRICS.requests);
+    this.#duration = metrics.histogram(SERVICE_METRICS.duration);
+  }
+
+  /** Counts one finished call of a connection, `namespace/name`. */
+  count(connection: string, { method, template, outcome, ms }: CallReport): void {
+    this.#requests.inc({ connection, method, template, outcome });
+    if (ms > 0) this.#duration.observe({ connection, method, template }, ms / 1_000);
+  }
+}

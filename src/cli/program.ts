@@ -1,0 +1,110 @@
+import { Command, CommanderError } from 'commander';
+import type { CliIo, CommandDefinition, CommandEntry } from './command.ts';
+import { EXIT, EXIT_CODES, UsageError } from './exit-codes.ts';
+import { addFlags, readFlags } from './flags.ts';
+import { InterruptedError } from './interrupt.ts';
+import { paintFor } from './terminal.ts';
+import { version } from './version.ts';
+
+/** Every command. Each is loaded when it is called, so that help is quick. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'operator',
+    summary: 'run the operator against a cluster',
+    load: async () => (await import('./operator/command.ts')).operatorCommand,
+  },
+  {
+    name: 'dev',
+    summary: 'control plane, embedded service, operator and examples in one terminal',
+    load: async () => (await import('./dev/command.ts')).devCommand,
+  },
+  {
+    name: 'sandbox',
+    summary: 'run the embedded service alone',
+    load: async () => (await import('./sandbox/command.ts')).sandboxCommand,
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    load: async () => (await import('./version-command.ts')).versionCommand,
+  },
+];
+
+/** Runs the command line `argv` (without program names) and resolves with the exit code. Never rejects. */
+export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
+  const paint = paintFor(io.stderr, io.env);
+  let exitCode: number = EXIT.ok;
+  const program = configure(new Command('boxwright'), io)
+    .description('Kubernetes operator for a Cloud Deployment Automation service')
+    .version(version, '-V, --version', 'print the version number')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', `\n${exitCodeHelp()}\nHelp of one command: boxwright <command> --help`);
+  try {
+    const called = calledCommand(argv);
+    for (const entry of COMMANDS) {
+      const command = configure(program.command(entry.name), io)
+        .description(sentence(entry.summary))
+        .summary(entry.summary)
+        .helpOption('-h, --help', 'print this help');
+      if (entry.name !== called) continue;
+      const definition = await entry.load();
+      describe(command, definition);
+      command.action(async () => {
+        exitCode = await definition.run(readFlags(command, definition.flags), io);
+      });
+    }
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof InterruptedError) return io.interrupt.exitCode;
+    io.stderr.write(`${paint.red('boxwright:')} ${messageOf(error)}\n`);
+    return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+function configure(command: Command, io: CliIo): Command {
+  return command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showHelpAfterError(
+      `(see: boxwright ${command.name() === 'boxwright' ? '' : `${command.name()} `}--help)`,
+    );
+}
+
+function describe(command: Command, definition: CommandDefinition): void {
+  addFlags(command, definition.flags);
+  const notes = definition.notes === undefined ? '' : `\n${definition.notes.trim()}\n`;
+  command.addHelpText('after', `${notes}\n${exitCodeHelp()}`);
+}
+
+/** The command whose definition is needed; help of it counts as a call. */
+function calledCommand(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  return words[0] === 'help' ? words[1] : words[0];
+}
+
+function exitCodeHelp(): string {
+  const lines = EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`);
+  return `Exit codes:\n${lines.join('\n')}`;
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** What is wrong, and what is behind it; a stack only for what nobody foresaw. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const foreseen = typeof (error as { code?: unknown }).code === 'string';
+  const own = foreseen ? error.message : (error.stack ?? error.message);
+  return error.cause instanceof Error ? `${own}\n  because: ${messageOf(error.cause)}` : own;
+}
