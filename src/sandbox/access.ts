@@ -1,5 +1,6 @@
 import type { BoxDoc, InstanceDoc, Member, OrganizationDoc, ProviderDoc, WorkspaceDoc } from './model.ts';
 import { badRequest } from './http.ts';
+import { fieldsOf } from './organizations/fields.ts';
 import type { Caller, Service } from './service.ts';
 
 interface Owned {
@@ -47,8 +48,16 @@ export function canChange(caller: Caller, record: Owned): boolean {
   return sharedWith(caller, record, ['collaborator']);
 }
 
-export function canSeeProvider(_service: Service, caller: Caller, provider: ProviderDoc): boolean {
-  return provider.shared || canSee(caller, provider);
+/**
+ * Whether the caller may use a provider: its own, or one that is shared with a workspace of the caller or with
+ * the organization (a member of that name), unless the organization switched sharing off.
+ */
+export function canSeeProvider(service: Service, caller: Caller, provider: ProviderDoc): boolean {
+  if (provider.shared || caller.workspaces.has(provider.owner)) return true;
+  const organization = service.store.organizations.get(provider.organization);
+  if (organization !== undefined && !fieldsOf(organization).features.provider_sharing) return false;
+  const all = provider.members.some((member) => member.workspace === caller.organization);
+  return all || canSee(caller, provider);
 }
 
 /** Whether the caller is the user, owner or a member of the workspace. */

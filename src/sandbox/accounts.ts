@@ -89,6 +89,8 @@ function addTestProvider(service: Service, account: AccountDoc): void {
     updated: now,
     deleted: null,
     shared: true,
+    invalid: false,
+    images: [],
     fields: {},
   });
 }

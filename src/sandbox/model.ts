@@ -126,7 +126,27 @@ export interface ProviderDoc {
   deleted: string | null;
   /** Usable by everybody, like the Test Provider. */
   shared: boolean;
+  /** A credential called `invalid` was given: the account cannot be used. */
+  invalid: boolean;
+  images: MachineImage[];
   fields: Record<string, unknown>;
+}
+
+export interface MachineImage {
+  id: string;
+  name: string;
+  location: string;
+  description: string;
+}
+
+export interface ProviderLogDoc {
+  id: string;
+  provider_id: string;
+  workspace: string;
+  created: string;
+  updated: string;
+  text: string;
+  level: string;
 }
 
 export interface Machine {
@@ -171,7 +191,10 @@ export interface InstanceDoc {
   created: string;
   updated: string;
   deleted: string | null;
-  fields: Record<string, unknown>;
+  /** Of the user who deployed it: its tags and quotas apply. */
+  organization: string;
+  /** Machines that the profile asks for. */
+  machineCount: number;
 }
 
 export interface ActivityLine {

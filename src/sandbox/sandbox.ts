@@ -15,6 +15,8 @@ import { Ids, strongRandom } from './ids.ts';
 import { runLease } from './instances/lease.ts';
 import { OperationFaults } from './instances/operation-faults.ts';
 import { runOperation } from './instances/steps.ts';
+import { runGroups } from './organizations/routes.ts';
+import { runProvider } from './providers/lifecycle.ts';
 import { ROUTES } from './routes.ts';
 import { startServers, type Address, type ListenOptions, type Servers } from './server.ts';
 import type { Service } from './service.ts';
@@ -91,6 +93,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const runners: Record<string, JobRunner> = {
     operation: (job, at) => runOperation(service, job, at),
     lease: (job, at) => runLease(service, job, at),
+    provider: (job, at) => runProvider(service, job, at),
+    groups: (job, at) => runGroups(service, job, at),
   };
   const engine = new Engine(store, time, runners, (job, error) =>
     log('a job failed', { job: job.id, error: String(error) }),

@@ -5,6 +5,8 @@ import type { Call, Outcome } from '../edge/route.ts';
 import { badRequest } from '../http.ts';
 import type { BoxDoc, InstanceDoc, Lease, Override, Variable } from '../model.ts';
 import { armLease, lifespanLease, requestedLease, type LeaseRequest } from './lease.ts';
+import { allocate, checkQuota, type Demand } from '../organizations/cost-centers.ts';
+import { checkProviderEnabled } from '../organizations/gates.ts';
 import { startOperation } from './operations.ts';
 import { freeze, freezeStack } from './stack.ts';
 import { instanceText } from './view.ts';
@@ -50,6 +52,8 @@ export function deploy(call: Call): Outcome {
   const variables = overrides(tree, body.box.variables ?? []);
   checkVariables(service, caller, variables);
   checkRequired(tree, variables);
+  const demand = demandOf(owner, main, policy);
+  checkQuota(service, caller.organization, demand);
   const now = service.time.now();
   const lease = leaseFor(call, body.lease, policy, now);
   const instance = newInstance(call, { body, owner, main, policy, variables, lease });
@@ -60,6 +64,7 @@ export function deploy(call: Call): Outcome {
     at: now,
   });
   armLease(service, started);
+  allocate(service, caller.organization, started, demand);
   return { kind: 'text', text: instanceText(service, started) };
 }
 
@@ -80,6 +85,29 @@ function checkProvider(call: Call, policy: BoxDoc): void {
   if (provider.state !== 'ready' && provider.state !== 'processing') {
     throw badRequest(`policy_box: its provider "${provider.name}" is ${provider.state}, not ready`);
   }
+  checkProviderEnabled(call.service, call.caller.organization, provider.type);
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What the deployment takes from the quotas of a cost center. */
+function demandOf(owner: string, main: BoxDoc, policy: BoxDoc): Demand {
+  const profile = (policy.fields['profile'] ?? {}) as Record<string, unknown>;
+  return {
+    workspace: owner,
+    provider: String(policy.fields['provider_id']),
+    machines: machineCount(policy),
+    flavor: text(profile['flavor']),
+    region: text(profile['location']),
+    serviceType: serviceType(main, policy),
+  };
+}
+
+/** `instances` of the profile, 1 to 100. */
+function machineCount(policy: BoxDoc): number {
+  const profile = (policy.fields['profile'] ?? {}) as Record<string, unknown>;
+  const count = Number(profile['instances'] ?? 1);
+  return Number.isInteger(count) && count > 0 ? Math.min(count, 100) : 1;
 }
 
 function leaseFor(
@@ -171,8 +199,6 @@ function newInstance(call: Call, parts: Parts): InstanceDoc {
   let id = service.ids.instance();
   while (service.store.instances.get(id) !== undefined) id = service.ids.instance();
   const stamp = service.time.stamp();
-  const profile = (policy.fields['profile'] ?? {}) as Record<string, unknown>;
-  const count = Number(profile['instances'] ?? 1);
   return {
     id,
     name: body.name ?? main.name.slice(0, 30),
@@ -205,7 +231,8 @@ function newInstance(call: Call, parts: Parts): InstanceDoc {
     created: stamp,
     updated: stamp,
     deleted: null,
-    fields: { machineCount: Number.isInteger(count) && count > 0 ? Math.min(count, 100) : 1 },
+    organization: call.caller.organization,
+    machineCount: machineCount(policy),
   };
 }
 

@@ -136,6 +136,6 @@ export function line(username: string, text: string, level: string, created: str
 export function machineNames(instance: InstanceDoc): string[] {
   const present = instance.service.machines.map((machine: Machine) => machine.name);
   if (present.length > 0) return present;
-  const count = Number(instance.fields['machineCount'] ?? 1);
+  const count = instance.machineCount;
   return Array.from({ length: count }, (_, n) => `${instance.service.id}-${n + 1}`);
 }

@@ -3,6 +3,7 @@ import type { ActivityLine, InstanceDoc, JobDoc, Machine, ServiceDoc } from '../
 import type { Service } from '../service.ts';
 import { leaseAfterOperation } from './lease.ts';
 import { dueOf, finishRecord, line, machineNames, type Run } from './operations.ts';
+import { release } from '../organizations/cost-centers.ts';
 import type { Step } from './plan.ts';
 import { simulate } from './simulate.ts';
 
@@ -184,6 +185,7 @@ function finish(service: Service, instance: InstanceDoc, run: Run, at: number): 
       state_history: history(instance.service, down, stamp),
     },
   });
+  if (gone) release(service, instance.organization, instance.id, stamp);
   leaseAfterOperation(service, done, at);
 }
 

@@ -1,6 +1,7 @@
 import { boxView } from '../boxes/view.ts';
 import type { InstanceDoc, Lease, OperationDoc, Variable } from '../model.ts';
 import type { Service } from '../service.ts';
+import { computedTags } from '../organizations/tags.ts';
 import { revision } from './stack.ts';
 
 /** An instance as the interface document's section 2.6 has it. */
@@ -111,7 +112,7 @@ export function serviceView(service: Service, instance: InstanceDoc): Record<str
     provider_id: policy?.fields['provider_id'] ?? null,
     organization: policy?.organization ?? 'public',
     icon: instance.icon,
-    tags: instance.tags,
+    tags: computedTags(service, instance.organization, instance),
     variables: instance.policyVariables.map(service.rules.showVariable),
     state,
     state_history,

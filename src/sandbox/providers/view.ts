@@ -7,6 +7,7 @@ export const TEST_PROVIDER_ID = '00000000-0000-4000-8000-000000000001';
 /** A provider as the interface document's sections 2.8 and 4.5 have it; secrets are masked when stored. */
 export function providerView(service: Service, provider: ProviderDoc): Record<string, unknown> {
   return {
+    ...provider.fields,
     id: provider.id,
     uri: `/services/providers/${provider.id}`,
     name: provider.name,
@@ -19,11 +20,25 @@ export function providerView(service: Service, provider: ProviderDoc): Record<st
     created: provider.created,
     updated: provider.updated,
     deleted: provider.deleted,
-    services: provider.services,
+    services: provider.services.map((entry) => withImages(provider, entry)),
     members: provider.members,
     state: provider.state,
     admin_boxes: [],
-    ...provider.fields,
+  };
+}
+
+/** Machine images stand with the locations of the compute services. */
+function withImages(provider: ProviderDoc, entry: Record<string, unknown>): Record<string, unknown> {
+  const locations = entry['locations'] as { name: string }[] | undefined;
+  if (provider.images.length === 0 || locations === undefined || !String(entry['name']).endsWith('Compute')) {
+    return entry;
+  }
+  return {
+    ...entry,
+    locations: locations.map((location) => ({
+      ...location,
+      images: provider.images.filter((image) => image.location === location.name),
+    })),
   };
 }
 

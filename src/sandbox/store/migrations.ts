@@ -1,8 +1,8 @@
 const document = (name: string): string =>
   `CREATE TABLE ${name} (id TEXT PRIMARY KEY, doc TEXT NOT NULL) STRICT`;
 
-/** Tables that hold one JSON document per record. */
-export const TABLES = [
+/** Tables of layout 1 that hold one JSON document per record. */
+const FIRST = [
   'settings',
   'accounts',
   'tokens',
@@ -18,10 +18,14 @@ export const TABLES = [
   'jobs',
 ] as const;
 
+/** All of them. */
+export const TABLES = [...FIRST, 'provider_logs'] as const;
+
 /** Entry n takes a data file from layout n to n + 1 (PRAGMA user_version). Append only. */
 export const MIGRATIONS: readonly string[] = [
   [
-    ...TABLES.map(document),
+    ...FIRST.map(document),
     'CREATE TABLE blob_content (id TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT',
   ].join('; '),
+  document('provider_logs'),
 ];

@@ -8,6 +8,7 @@ import type {
   OperationDoc,
   OrganizationDoc,
   ProviderDoc,
+  ProviderLogDoc,
   RevisionDoc,
   SettingDoc,
   TokenDoc,
@@ -36,6 +37,7 @@ export class Store {
   readonly logs: Table<LogDoc>;
   readonly blobs: Table<BlobDoc>;
   readonly jobs: Table<JobDoc>;
+  readonly provider_logs: Table<ProviderLogDoc>;
   readonly content: BlobContent;
 
   /** @param data a directory or `:memory:` */
@@ -74,6 +76,9 @@ export class Store {
     this.logs = new Table<LogDoc>(database, 'logs', { instance: (doc) => [doc.instance] });
     this.blobs = new Table(database, 'blobs');
     this.jobs = new Table(database, 'jobs');
+    this.provider_logs = new Table<ProviderLogDoc>(database, 'provider_logs', {
+      provider: (doc) => [doc.provider_id],
+    });
     this.content = new BlobContent(database);
   }
 
