@@ -22,7 +22,9 @@ export type ConnectionState =
    * Not at present. `handle` is there when the last good credential is still in memory: deletions may use it,
    * nothing else does. `credentialsMissing`: waiting alone will not help a deletion.
    */
-  | { kind: 'waiting'; message: string; handle?: ConnectionHandle; credentialsMissing: boolean };
+  | { kind: 'waiting'; message: string; handle?: ConnectionHandle; credentialsMissing: boolean }
+  /** It exists, and is looked at for the first time at this moment. */
+  | { kind: 'pending' };
 
 /** Finds connections by reference; never another namespace's. */
 export interface Connections {

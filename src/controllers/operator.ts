@@ -100,6 +100,7 @@ export class Operator implements Runner {
     const pool: ConnectionPool = new ConnectionPool({
       context,
       portFor: this.#options.portFor,
+      exists: (key) => this.#connections.get(key) !== undefined,
       onCall: (key, report) => {
         this.#options.onCall?.(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);

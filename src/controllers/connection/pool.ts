@@ -48,15 +48,19 @@ export class ConnectionPool implements Connections {
   readonly #notReady = new Map<string, NotReady>();
   readonly #listeners: ((key: string) => void)[] = [];
   readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
+  readonly #exists: (key: string) => boolean;
 
   constructor(options: {
     context: Pick<OperatorContext, 'clock' | 'random' | 'log'>;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
+    /** Whether a Connection of that key is in the cluster. */
+    exists: (key: string) => boolean;
   }) {
     this.#context = options.context;
     this.#portFor = options.portFor;
     this.#onCall = options.onCall;
+    this.#exists = options.exists;
   }
 
   resolve(namespace: string, ref: { name: string }): ConnectionState {
@@ -66,9 +70,10 @@ export class ConnectionPool implements Connections {
     if (entry?.ready !== undefined && not === undefined) {
       return { kind: 'ready', handle: handleOf(key, entry, entry.ready) };
     }
+    if (not === undefined && entry?.lastGood === undefined && this.#exists(key)) return { kind: 'pending' };
     const waiting: ConnectionState = {
       kind: 'waiting',
-      message: not?.message ?? `Connection "${ref.name}" does not exist, or was not looked at yet`,
+      message: not?.message ?? `Connection "${ref.name}" does not exist`,
       credentialsMissing: not?.credentialsMissing ?? entry === undefined,
     };
     const good = entry?.ready ?? entry?.lastGood;

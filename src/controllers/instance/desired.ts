@@ -48,7 +48,7 @@ export async function resolveInstance(
 ): Promise<Resolution<DesiredInstance>> {
   const { resource, signal } = pass;
   const { spec, metadata, status } = resource;
-  const exists = status.id !== undefined || pass.memory.observed !== undefined;
+  const exists = status.id !== undefined || metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
   let boxId = spec.boxId;
   let policyBoxId = spec.policyBoxId;
   if (!exists) {

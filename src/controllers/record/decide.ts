@@ -38,7 +38,10 @@ export interface RecordObservation<Rec, Desired> {
   rival: boolean;
   adopt: string | undefined;
   connection:
-    { kind: 'ready' } | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
+    | { kind: 'ready' }
+    /** It is being looked at for the first time, which takes a moment. */
+    | { kind: 'pending' }
+    | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
   /** The record that a create of this process was answered with, or that a search has found. */
   created: string | undefined;
   intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
@@ -63,6 +66,8 @@ export type RecordStep<Rec, Desired> =
   /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
   | { do: 'report'; verdict: Verdict; record?: Rec }
   | { do: 'nothing' }
+  /** Nothing to say yet: something that takes a moment is under way. */
+  | { do: 'await' }
   | { do: 'writeIntent'; skip: string[]; try: number; desired: Desired }
   | { do: 'create'; intent: CreateIntent; desired: Desired }
   | { do: 'clearIntent' }
@@ -80,6 +85,7 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
   if (seen.deleting) return decideDeletion(seen);
   if (seen.claim.kind === 'conflict') return report(verdict('Conflict', seen.claim.message));
   if (seen.rival) return report(verdict('Conflict', rivalMessage(seen.noun)));
+  if (seen.connection.kind === 'pending') return { do: 'await' };
   if (seen.connection.kind === 'waiting') {
     return report(verdict('WaitingForConnection', seen.connection.message));
   }
@@ -253,6 +259,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       ),
     );
   }
+  if (seen.connection.kind === 'pending') return { do: 'await' };
   if (seen.connection.kind === 'waiting' && !seen.connection.usable) {
     return report(
       seen.connection.credentialsMissing

@@ -11,7 +11,7 @@ import { searchByMarker, type SearchOutcome } from './search.ts';
 import { verdict, type Verdict } from './verdict.ts';
 
 /** Milliseconds a shared list may be old when nothing of ours can have been created in between. */
-const SHARED_LIST_AGE_MS = 30_000;
+export const SHARED_LIST_AGE_MS = 30_000;
 /** An answer to our own write is taken over instead of a read for so long. */
 const TAKE_OVER_MS = 2_000;
 

@@ -15,7 +15,7 @@ import {
 } from './decide.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
-import { backoffMs, Looks, noteWrite } from './looks.ts';
+import { backoffMs, Looks, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import { markerOf } from './marker.ts';
 import { Memories, type Memory } from './memory.ts';
 import { isPaused, policiesOf } from './policies.ts';
@@ -47,6 +47,8 @@ interface Outcome<R extends ManagedResource> {
   again?: boolean;
   /** On the way to something else: status says nothing unless it has been silent for too long. */
   quiet?: boolean;
+  /** Nothing to say: look again before silence is worth a word. */
+  soon?: boolean;
 }
 
 /**
@@ -65,6 +67,8 @@ export class RecordReconciler<
   readonly #cache: ResourceCache<R>;
   readonly #memories: Memories<Rec, M>;
   readonly #looks: Looks<R, Rec, Desired, M>;
+  /** When a create for a marker was last answered: an older list cannot say that there is none. */
+  readonly #createdAt = new Map<string, number>();
 
   constructor(options: {
     context: OperatorContext;
@@ -169,15 +173,7 @@ export class RecordReconciler<
       statusId: resource.status.id !== undefined,
       rival: claim.kind === 'mine' && this.#heldByAnOlder(claim.id, resource),
       adopt: annotations?.[ANNOTATIONS.adopt],
-      connection:
-        state.kind === 'ready'
-          ? { kind: 'ready' }
-          : {
-              kind: 'waiting',
-              message: state.message,
-              usable: state.handle !== undefined,
-              credentialsMissing: state.credentialsMissing,
-            },
+      connection: this.#connection(state, memory, now),
       created: memory.created?.id,
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
       onMissing: policies.missing,
@@ -185,6 +181,17 @@ export class RecordReconciler<
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
       refusal: (desired) => this.#refusal(memory, resource, desired, now),
     };
+  }
+
+  #connection(state: ConnectionState, memory: M, now: number): RecordObservation<Rec, Desired>['connection'] {
+    if (state.kind === 'ready') return { kind: 'ready' };
+    if (state.kind === 'waiting') {
+      const { message, handle, credentialsMissing } = state;
+      return { kind: 'waiting', message, usable: handle !== undefined, credentialsMissing };
+    }
+    if (now - memory.firstSeenAt < FIRST_WORD_MS) return { kind: 'pending' };
+    const message = 'The connection is being looked at';
+    return { kind: 'waiting', message, usable: false, credentialsMissing: false };
   }
 
   #intent(
@@ -236,7 +243,7 @@ export class RecordReconciler<
           intent === undefined || intent.outcome !== 'unknown'
             ? seen.deleting
               ? pass.handle.client.stamp()
-              : pass.memory.lastWriteEndedAt
+              : this.#createdAt.get(pass.marker)
             : now >= intent.concludeFrom
               ? intent.concludeFrom
               : pass.handle.client.stamp();
@@ -263,6 +270,8 @@ export class RecordReconciler<
     switch (step.do) {
       case 'nothing':
         return {};
+      case 'await':
+        return { soon: true };
       case 'report': {
         const fields =
           step.record === undefined || pass === undefined ? {} : this.#kind.observe(pass, step.record);
@@ -361,6 +370,7 @@ export class RecordReconciler<
     }
     const write = await this.#kind.create(pass, desired, intent);
     noteWrite(memory, write, this.#context.clock.monotonic());
+    if (write.kind !== 'notSent') this.#noteCreate(pass.marker, write.endedAt);
     const id = write.kind === 'ok' ? write.record?.id : undefined;
     switch (write.kind) {
       case 'ok':
@@ -387,6 +397,15 @@ export class RecordReconciler<
     }
     const message = `${write.error.message}: whether it was created is looked up before anything is sent again`;
     return { wish: { verdict: verdict('Creating', message, 1_000), fields: {} } };
+  }
+
+  #noteCreate(marker: string, endedAt: number): void {
+    for (const [other, at] of this.#createdAt) {
+      if (endedAt - at > SHARED_LIST_AGE_MS) this.#createdAt.delete(other);
+      else break; // the map is in the order of the creates
+    }
+    this.#createdAt.delete(marker);
+    this.#createdAt.set(marker, endedAt);
   }
 
   async #claim(pass: Pass<R, Rec, M>, id: string, run: ReconcileContext): Promise<Outcome<R>> {
@@ -507,7 +526,10 @@ export class RecordReconciler<
   async #record(key: string, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
     const resource = this.#cache.get(key);
     const again = outcome.again === true ? { requeueAfterMs: 0, priority: run.priority } : undefined;
-    if (resource === undefined || outcome.wish === undefined) return again ?? {};
+    if (resource === undefined || outcome.wish === undefined) {
+      if (outcome.soon === true) return { requeueAfterMs: FIRST_WORD_MS, priority: run.priority };
+      return again ?? {};
+    }
     const recheck = outcome.wish.verdict.recheckAfterMs ?? WAITING_MS;
     const silent =
       outcome.quiet === true &&
@@ -582,11 +604,12 @@ function sameHome(a: ManagedResource, b: ManagedResource): boolean {
 
 function usableHandle(state: ConnectionState, resource: ManagedResource): ConnectionHandle | undefined {
   if (state.kind === 'ready') return state.handle;
+  if (state.kind === 'pending') return undefined;
   return resource.metadata.deletionTimestamp === undefined ? undefined : state.handle;
 }
 
 function unusable(state: ConnectionState): Verdict {
-  return verdict('WaitingForConnection', state.kind === 'ready' ? 'The connection changes' : state.message);
+  return verdict('WaitingForConnection', state.kind === 'waiting' ? state.message : 'The connection changes');
 }
 
 function fingerprint(resource: ManagedResource, desired: unknown): string {
