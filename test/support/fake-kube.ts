@@ -103,7 +103,7 @@ export class FakeKube implements KubePort {
   }
 
   /** Stores an object unchecked, as an older schema or a restore may have left it. */
-  seed(type: ResourceType, object: { metadata: { name: string; namespace?: string } }): void {
+  seed(type: ResourceType, object: { metadata: ObjectRef; [member: string]: unknown }): void {
     const key = keyOf(object.metadata);
     const before = this.store.get(type, key);
     const metadata = {

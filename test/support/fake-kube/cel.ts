@@ -2,15 +2,29 @@ import { Environment } from '@marcbachmann/cel-js';
 import { isRecord } from './objects.ts';
 import type { CelRule, Schema } from './schema.ts';
 
+type Program = ReturnType<Environment['parse']>;
+
 const environment = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false });
+
+/** Reading a rule costs more than running it, and there are few. */
+const programs = new Map<string, Program>();
+
+function programOf(rule: string): Program {
+  let program = programs.get(rule);
+  if (program === undefined) {
+    program = environment.parse(rule);
+    programs.set(rule, program);
+  }
+  return program;
+}
 
 /** The rules of a schema node that a value breaks. A rule that names `oldSelf` runs only on updates. */
 export function celFailures(schema: Schema, value: unknown, old: unknown): CelRule[] {
   return (schema['x-kubernetes-validations'] ?? []).filter((one) => {
     const transition = /\boldSelf\b/.test(one.rule);
     if (transition && old === undefined) return false;
-    const context = { self: toCel(schema, value), oldSelf: toCel(schema, old) };
-    return environment.evaluate(one.rule, context) !== true;
+    const context = { self: toCel(schema, value), oldSelf: transition ? toCel(schema, old) : undefined };
+    return programOf(one.rule)(context) !== true;
   });
 }
 
