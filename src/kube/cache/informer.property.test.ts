@@ -37,7 +37,7 @@ const step = fc.oneof(
     }),
   },
   // Enough elsewhere for the next resume to be told 410.
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('expire' as const) }) },
 );
 /** How long watch lines and lists are on their way. */
 const lags = fc.record({ watchMs: fc.constantFrom(0, 50, 3_000), listMs: fc.constantFrom(0, 50, 3_000) });

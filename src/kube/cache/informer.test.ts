@@ -265,6 +265,32 @@ describe('Informer.remember', () => {
     expect(informer.get('shop/b')).toBeUndefined();
   });
 
+  it('lets no list under way undo an own change or removal that was answered meanwhile', async () => {
+    const { clock, informer, port, seen, start } = make();
+    await start();
+    port.onRequest = () => {
+      informer.remember(widget('a', '40'));
+      informer.remember(widget('b', '7', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
+      return listAnswer('30', [widget('a', '25'), widget('b', '7'), widget('c', '28')]);
+    };
+    port.current.push('ERROR', refusal(410, 'Expired').body);
+    await clock.advance(1_000);
+    expect(seen.slice(2)).toEqual(['updated a 5->40', 'deleted b 7', 'added c 28']);
+  });
+
+  it('shows no older object of a name that an own create took', async () => {
+    const { informer, port, seen, start } = make();
+    port.onRequest = () => listAnswer('10', []);
+    await start();
+    informer.remember(widget('a', '11', { uid: 'first' }));
+    informer.remember(widget('a', '13', { uid: 'second' }));
+    informer.remember(widget('a', '14', { uid: 'second', deletionTimestamp: '2026-01-01T00:00:00Z' }));
+    port.current.push('ADDED', widget('a', '11', { uid: 'first' }));
+    port.current.push('DELETED', widget('a', '12', { uid: 'first' }));
+    await settle();
+    expect(seen).toEqual(['added a 11', 'deleted a 11', 'added a 13', 'deleted a 14']);
+  });
+
   it('believes a list of lower versions, as after a restored store', async () => {
     const { clock, informer, port, start } = make();
     await start();
