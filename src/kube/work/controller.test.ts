@@ -213,10 +213,11 @@ describe('Controller', () => {
   it('aborts every pass at once when leadership is lost', async () => {
     const lost = new Error('lost');
     const reasons: unknown[] = [];
-    const { abort, clock, controller, ended } = make({
+    const { abort, clock, controller, ended, metrics } = make({
       reconcile: (_key, { signal }) =>
         clock.sleep(3_600_000, signal).catch((error: unknown) => {
           reasons.push(error);
+          throw error;
         }),
     });
     controller.queue.add('a');
@@ -225,5 +226,7 @@ describe('Controller', () => {
     abort.abort(lost);
     expect(await hasEnded(ended)).toBe(true);
     expect(reasons).toEqual([lost, lost]);
+    // Not the fault of the keys.
+    expect(await metrics.render()).not.toContain('controller_runtime_reconcile_errors_total{');
   });
 });

@@ -150,7 +150,7 @@ export class Controller {
     const started = clock.monotonic();
     metrics?.activeWorkers.inc({ controller: this.name });
 
-    const over = this.#attempt(item, ended.signal).finally(() => {
+    const over = this.#attempt(item, ended.signal, hard).finally(() => {
       deadline.cancel();
       grace?.cancel();
       hard.removeEventListener('abort', onHard);
@@ -164,7 +164,7 @@ export class Controller {
   }
 
   /** Calls the reconcile function and does what its outcome asks for. */
-  async #attempt(item: WorkItem, signal: AbortSignal): Promise<void> {
+  async #attempt(item: WorkItem, signal: AbortSignal, hard: AbortSignal): Promise<void> {
     const { logger, metrics, reconcile } = this.#options;
     const { key, priority } = item;
     const controller = this.name;
@@ -178,6 +178,11 @@ export class Controller {
       metrics?.reconcileTotal.inc({ controller, result: 'requeue_after' });
       this.queue.addAfter(key, result.requeueAfterMs, result.priority ?? 'periodic');
     } catch (error) {
+      if (hard.aborted) {
+        // Ended from outside, together with the queue: neither a failure nor tried again here.
+        logger.info({ key }, 'pass aborted');
+        return;
+      }
       metrics?.reconcileTotal.inc({ controller, result: 'error' });
       metrics?.reconcileErrors.inc({ controller });
       const retryInMs = this.queue.addRateLimited(
