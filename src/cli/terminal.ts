@@ -18,10 +18,7 @@ export interface Paint {
  * Colours for a stream: on a terminal only, and not when `NO_COLOR` is set to anything (no-color.org) or the
  * terminal is a dumb one.
  */
-export function paintFor(
-  stream: OutputStream,
-  env: Readonly<Record<string, string | undefined>>,
-): Paint {
+export function paintFor(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): Paint {
   const plain = stream.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const style =
     (open: number, close: number) =>

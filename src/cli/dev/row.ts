@@ -1,0 +1,64 @@
+import type { KubeObject, StoredMeta } from '../../kube/index.ts';
+import { formatDuration } from '../../base/duration.ts';
+
+/** A resource of ours as the table sees it: what all kinds share, and what an Instance adds. */
+export interface WatchedResource extends KubeObject {
+  metadata: StoredMeta;
+  status?: {
+    observedGeneration?: number;
+    conditions?: {
+      type: string;
+      status: string;
+      reason: string;
+      message: string;
+      observedGeneration?: number;
+    }[];
+    phase?: string;
+    address?: string;
+  };
+}
+
+/** One line of the table. */
+export interface Row {
+  kind: string;
+  name: string;
+  ready: 'True' | 'False' | 'Unknown';
+  reason: string;
+  /** The condition's message; empty when ready. */
+  message: string;
+  phase: string;
+  address: string;
+  age: string;
+}
+
+export const COLUMNS = ['KIND', 'NAME', 'READY', 'REASON', 'PHASE', 'ADDRESS', 'AGE'] as const;
+
+/** `now`: wall clock, for the age. A condition of an older generation counts as unknown. */
+export function rowOf(resource: WatchedResource, now: number): Row {
+  const { status, metadata } = resource;
+  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
+  const current =
+    condition !== undefined &&
+    (condition.observedGeneration ?? status?.observedGeneration) === metadata.generation;
+  const ready = current ? readyOf(condition.status) : 'Unknown';
+  return {
+    kind: resource.kind ?? '',
+    name: metadata.name,
+    ready,
+    reason: current ? condition.reason : '',
+    message: current && ready !== 'True' ? condition.message : '',
+    phase: status?.phase ?? '',
+    address: status?.address ?? '',
+    age: formatDuration(Math.max(0, now - Date.parse(metadata.creationTimestamp))),
+  };
+}
+
+/** The cells of a row, in the order of {@link COLUMNS}. */
+export function cellsOf(row: Row): string[] {
+  const { kind, name, ready, reason, phase, address, age } = row;
+  return [kind, name, ready, reason, phase, address, age];
+}
+
+function readyOf(status: string): Row['ready'] {
+  return status === 'True' || status === 'False' ? status : 'Unknown';
+}

@@ -1,0 +1,241 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { GROUP } from '../../api/names.ts';
+import { KubeClient, loadKubeConfig, UndiciKubePort } from '../../kube/index.ts';
+import type { CliIo } from '../command.ts';
+import { CommandFailedError, EXIT } from '../exit-codes.ts';
+import { runOperator, type OperatorSettings } from '../operator/run.ts';
+import { paintFor, type Paint } from '../terminal.ts';
+import { Applier, type Applied } from './apply.ts';
+import { Board, seconds } from './board.ts';
+import type { DevCluster } from './cluster.ts';
+import type { DevFlags } from './flags.ts';
+import { nextCommands } from './hints.ts';
+import type { Manifest } from './manifests.ts';
+import { leftovers, remove, removeNamespace, type Traces } from './removal.ts';
+import type { Row } from './row.ts';
+import { connectionManifests, type DevService } from './service.ts';
+import { Watched } from './watched.ts';
+
+export interface SessionOptions {
+  flags: DevFlags;
+  io: CliIo;
+  /** Of the operator. */
+  log: Logger;
+  manifests: readonly Manifest[];
+  service: DevService;
+  cluster: DevCluster;
+  /** Monotonic time at which the command began. */
+  startedAt: number;
+}
+
+/** Cluster and service are there: the operator runs, the examples are applied, and somebody watches. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #clock: Clock;
+  readonly #paint: Paint;
+  readonly #ending = new AbortController();
+  readonly #background: Promise<unknown>[] = [];
+  readonly #traces: { applied: Applied[]; namespaces: string[]; kinds: string[] } = {
+    applied: [],
+    namespaces: [],
+    kinds: [],
+  };
+  #port: UndiciKubePort | undefined;
+  #kube: KubeClient | undefined;
+  #operatorWell = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#clock = options.io.clock;
+    this.#paint = paintFor(options.io.stdout, options.io.env);
+  }
+
+  /** Resolves with the exit code, once everything is Ready (with `--exit`) or the user wants the end. */
+  async run(): Promise<number> {
+    const { flags, io, manifests, service, cluster, startedAt } = this.#options;
+    const stop = io.interrupt.signal;
+    const kube = await this.#connect();
+    const applier = new Applier(kube, this.#clock, stop);
+    this.#traces.kinds.push(...(await applier.installKinds()));
+    for (const name of [flags.namespace, flags.systemNamespace]) {
+      if (await applier.namespace(name)) this.#traces.namespaces.push(name);
+    }
+    const operator = this.#startOperator();
+    const watched = new Watched({
+      port: kube.port,
+      clock: this.#clock,
+      random: io.random,
+      namespace: flags.namespace,
+    });
+    const board = new Board({
+      stream: io.stdout,
+      env: io.env,
+      clock: this.#clock,
+      startedAt,
+      rows: () => watched.rows(),
+    });
+    let onlineAt: number | undefined;
+    const ready = new Promise<void>((resolve) => {
+      const changed = (): void => {
+        board.refresh();
+        const rows = watched.rows();
+        if (onlineAt === undefined && rows.some(isOnline)) onlineAt = this.#clock.monotonic();
+        if (this.#complete && this.#notReady(rows).length === 0) resolve();
+      };
+      this.#changed = changed;
+      this.#background.push(watched.follow(this.#ending.signal, changed));
+    });
+    for (const manifest of [...connectionManifests(service), ...manifests]) {
+      this.#traces.applied.push(await applier.apply(manifest, flags.namespace));
+    }
+    this.#complete = true;
+    this.#changed();
+    const ended = Promise.race([operator, cluster.broken]);
+    const outcome = await Promise.race([
+      ready.then(() => 'ready' as const),
+      ended.then(() => 'stopped' as const),
+      aborted(stop).then(() => 'stopped' as const),
+      ...(flags.exit ? [this.#late(flags.timeout)] : []),
+    ]);
+    board.end();
+    if (outcome === 'stopped') return io.interrupt.exitCode;
+    if (outcome === 'late') {
+      this.#reportLate(watched.rows());
+      return EXIT.failed;
+    }
+    this.#reportReady(watched.rows(), onlineAt);
+    if (flags.exit) return EXIT.ok;
+    this.#say(['', ...nextCommands(cluster, manifests), '', this.#paint.dim('^C ends it.')]);
+    await Promise.race([ended, aborted(stop)]);
+    return EXIT.ok;
+  }
+
+  /** Takes away what should not stay, ends the operator, and says what stays. */
+  async close(): Promise<void> {
+    const { cluster, service, flags, io } = this.#options;
+    const lasting = !cluster.embedded || !service.embedded;
+    let stuck: string[] = [];
+    if (lasting && !flags.keep && this.#operatorWell && this.#kube !== undefined) {
+      this.#say(['Deleting what was applied …']);
+      try {
+        stuck = await remove(this.#kube, this.#traces, { clock: this.#clock, namespace: flags.namespace });
+        if (stuck.length === 0 && this.#traces.namespaces.includes(flags.namespace)) {
+          await removeNamespace(this.#kube, flags.namespace);
+          this.#traces.namespaces.splice(this.#traces.namespaces.indexOf(flags.namespace), 1);
+        }
+      } catch (error) {
+        io.stderr.write(`what was applied cannot be deleted: ${(error as Error).message}\n`);
+      }
+    }
+    this.#ending.abort(new Error('the end'));
+    await Promise.allSettled(this.#background);
+    await this.#port?.close();
+    const traces: Traces = this.#traces;
+    if (!cluster.embedded) this.#say(leftovers(traces, stuck, cluster.kubectl.replace(/ -n \S+$/, '')));
+  }
+
+  #complete = false;
+  #changed: () => void = () => undefined;
+
+  async #connect(): Promise<KubeClient> {
+    const { cluster, io } = this.#options;
+    const { source, server } = await loadKubeConfig(cluster.access);
+    this.#port = new UndiciKubePort({ source, clock: this.#clock });
+    const kube = new KubeClient(this.#port, { clock: this.#clock, random: io.random });
+    this.#kube = kube;
+    try {
+      await kube.raw('/version', { signal: io.interrupt.signal });
+    } catch (cause) {
+      if (io.interrupt.signal.aborted) throw cause;
+      throw new CommandFailedError(`the cluster at ${server} does not answer`, { cause });
+    }
+    return kube;
+  }
+
+  /** Rejects when the operator fails; resolves when it was told to end. */
+  #startOperator(): Promise<void> {
+    const { io, log } = this.#options;
+    this.#operatorWell = true;
+    const running = runOperator(
+      this.#settings(),
+      { clock: this.#clock, random: io.random, log },
+      this.#ending.signal,
+    ).catch((cause: unknown) => {
+      this.#operatorWell = false;
+      throw new CommandFailedError('the operator failed', { cause });
+    });
+    this.#background.push(running);
+    return running;
+  }
+
+  #settings(): OperatorSettings {
+    const { flags, service, cluster } = this.#options;
+    const endpoint = new URL(service.endpoint);
+    return {
+      cluster: cluster.access,
+      namespace: flags.systemNamespace,
+      namespaces: [flags.namespace],
+      // The user named the endpoint on the command line, or it is our own: that one and no other.
+      endpoints: {
+        allowedHosts: [endpoint.hostname],
+        allowInsecure: endpoint.protocol === 'http:',
+        allowLoopback: true,
+      },
+      ...(cluster.embedded ? {} : { leader: { name: 'boxwright-operator' } }),
+    };
+  }
+
+  async #late(timeoutMs: number): Promise<'late'> {
+    const left = this.#options.startedAt + timeoutMs - this.#clock.monotonic();
+    await this.#clock.sleep(left, this.#ending.signal).catch(() => new Promise(() => undefined));
+    return 'late';
+  }
+
+  /** What was applied and is not Ready; `missing` when the cache does not know it yet. */
+  #notReady(rows: readonly Row[]): (Row | string)[] {
+    return this.#traces.applied
+      .filter(({ type }) => type.group === GROUP)
+      .flatMap(({ type, ref }): (Row | string)[] => {
+        const row = rows.find(({ kind, name }) => kind === type.kind && name === ref.name);
+        if (row === undefined) return [`${type.kind}/${ref.name}`];
+        return row.ready === 'True' ? [] : [row];
+      });
+  }
+
+  #reportReady(rows: readonly Row[], onlineAt: number | undefined): void {
+    const { startedAt } = this.#options;
+    const lines = [
+      `All ${rows.length} resources are Ready after ${seconds(this.#clock.monotonic() - startedAt)}.`,
+    ];
+    if (onlineAt !== undefined) lines.push(`First Instance Online after ${seconds(onlineAt - startedAt)}.`);
+    this.#say(['', ...lines.map((line) => this.#paint.bold(line))]);
+  }
+
+  #reportLate(rows: readonly Row[]): void {
+    const { flags, io } = this.#options;
+    const reasons = this.#notReady(rows).map((row) =>
+      typeof row === 'string'
+        ? `${row}: not there`
+        : `${row.kind}/${row.name}: ${row.reason === '' ? 'not looked at yet' : `${row.reason}: ${row.message}`}`,
+    );
+    io.stderr.write(
+      `\nNot Ready after ${seconds(flags.timeout)}:\n${reasons.map((reason) => `  ${reason}\n`).join('')}`,
+    );
+  }
+
+  #say(lines: readonly string[]): void {
+    for (const line of lines) this.#options.io.stdout.write(`${line}\n`);
+  }
+}
+
+function isOnline({ kind, phase }: Row): boolean {
+  return kind === 'Instance' && phase === 'Online';
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
