@@ -11,6 +11,7 @@ export interface Override {
   required?: boolean;
   visibility?: string;
   scope?: string;
+  automatic_updates?: string;
   [more: string]: unknown;
 }
 

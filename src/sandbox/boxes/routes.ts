@@ -5,10 +5,13 @@ import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import type { BoxDoc, BoxKind, Member, Variable, Version } from '../model.ts';
 import type { Service } from '../service.ts';
 import { checkCycle, checkEvents, checkVariables, normalVariable } from './content.ts';
-import { CommonBox, KIND_DEFAULTS, KIND_FIELDS, NewBox } from './schemas.ts';
+import { BoxAnswer, BoxList, CommonBox, DiffAnswer, KIND_DEFAULTS, KIND_FIELDS, NewBox } from './schemas.ts';
 import { boxChildren } from './tree.ts';
+import { boxDiff } from './diff.ts';
+import { spreadVersion } from './updates.ts';
 import { makeVersion, versionsOf } from './versions.ts';
 import { boxText } from './view.ts';
+import { markDeleted } from '../instances/stack.ts';
 
 interface BoxBody {
   schema?: string;
@@ -164,14 +167,29 @@ function update(call: Call): Outcome {
   if (next.name !== box.name) checkName(service, box.owner, next.name, box.id);
   checkCycle(service, next);
   if (body.version !== undefined) {
-    return { kind: 'text', text: boxText(service, makeVersion(service, next, body.version)) };
+    const version = makeVersion(service, next, body.version);
+    spreadVersion(service, version);
+    return { kind: 'text', text: boxText(service, version) };
   }
   const stored = service.store.boxes.put({ ...next, updated: service.time.stamp() });
   return { kind: 'text', text: boxText(service, stored) };
 }
 
-const BoxAnswer = Type.Object({ ...CommonBox.properties, id: Type.String(), uri: Type.String() });
-const BoxList = Type.Array(BoxAnswer);
+/**
+ * Removes a box and its versions. What was deployed from it keeps running: instances hold their own copy, which
+ * shows the date in `deleted`.
+ */
+function remove(call: Call): Outcome {
+  const { service } = call;
+  const box = changeableBox(call);
+  const doomed = [box, ...service.store.boxes.by('base', box.id)];
+  for (const { id } of doomed) {
+    service.store.boxes.delete(id);
+    service.store.settings.put({ id: `gone:${id}`, value: service.time.stamp() });
+  }
+  markDeleted(service, new Set(doomed.map((entry) => entry.id)));
+  return { kind: 'none' };
+}
 
 const list = (call: Call, boxes: readonly BoxDoc[]): Outcome => ({
   kind: 'list',
@@ -245,14 +263,16 @@ export const boxRoutes: readonly Route[] = [
     summary: 'Remove a box',
     success: 204,
     errors: [403, 404],
-    handler: (call) => {
-      const box = changeableBox(call);
-      for (const version of call.service.store.boxes.by('base', box.id)) {
-        call.service.store.boxes.delete(version.id);
-      }
-      call.service.store.boxes.delete(box.id);
-      return { kind: 'none' };
-    },
+    handler: remove,
+  },
+  {
+    // The spelling of the interface document's index.
+    method: 'DELETE',
+    path: '/services/box/{box_id}',
+    summary: 'Remove a box (second spelling)',
+    success: 204,
+    errors: [403, 404],
+    handler: remove,
   },
   {
     method: 'GET',
@@ -296,5 +316,18 @@ export const boxRoutes: readonly Route[] = [
     errors: [403, 404],
     answer: BoxList,
     handler: (call) => list(call, versionsOf(call.service, visibleBox(call))),
+  },
+  {
+    method: 'PUT',
+    path: '/services/boxes/{box_id}/diff',
+    summary: 'Compare a box with the stored one',
+    success: 200,
+    errors: [403, 404],
+    body: CommonBox,
+    answer: DiffAnswer,
+    handler: (call) => ({
+      kind: 'json',
+      value: boxDiff(visibleBox(call), call.body as Record<string, unknown>),
+    }),
   },
 ];

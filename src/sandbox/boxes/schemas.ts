@@ -5,6 +5,7 @@ import {
   choice,
   FileRef,
   Member,
+  Timestamp,
   Variable,
   VersionNumber,
   Visibility,
@@ -78,10 +79,75 @@ export const CommonBox = Type.Object({
   automatic_updates: Type.Optional(AutomaticUpdates),
   events: Type.Optional(Events),
   requirements: Type.Optional(texts),
+  files: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1000 })),
+  ports: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1000 })),
   version: Type.Optional(Version),
 });
 
 export const NewBox = Type.Object({ ...CommonBox.properties, schema: Type.String(), name });
+
+const nullable = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+
+/** A box in answers: the common fields, and those of its type. */
+export const BoxAnswer = Type.Object({
+  id: Type.String({ examples: ['2f1c0f0e-6b7e-4f43-9a50-0a4d1f3b7a11'] }),
+  uri: Type.String(),
+  schema: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  owner: Type.String(),
+  organization: Type.String(),
+  visibility: Visibility,
+  members: Type.Array(Member),
+  icon: Type.String(),
+  created: Timestamp,
+  updated: Timestamp,
+  deleted: nullable(Timestamp),
+  variables: Type.Array(Variable),
+  automatic_updates: AutomaticUpdates,
+  draft_from: Type.Optional(Type.String()),
+  version: Type.Optional(
+    Type.Object({
+      box: Type.String(),
+      description: Type.String(),
+      number: VersionNumber,
+      workspace: Type.String(),
+    }),
+  ),
+  requirements: Type.Optional(texts),
+  events: Type.Optional(Events),
+  profile: Type.Optional(Type.Object({})),
+  provider_id: Type.Optional(Type.String()),
+  claims: Type.Optional(texts),
+  lifespan: Type.Optional(Lifespan),
+  readme: Type.Optional(nullable(FileRef)),
+  type: Type.Optional(Type.String()),
+  dockerfile: Type.Optional(nullable(FileRef)),
+  files: Type.Optional(Type.Array(Type.Unknown())),
+  ports: Type.Optional(Type.Array(Type.Unknown())),
+});
+
+export const BoxList = Type.Array(BoxAnswer);
+
+const Differences = {
+  removed: Type.Array(Type.Unknown()),
+  added: Type.Array(Type.Unknown()),
+  changed: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      previous: Type.Optional(Type.Unknown()),
+      new: Type.Optional(Type.Unknown()),
+    }),
+  ),
+};
+
+export const DiffAnswer = Type.Object({
+  box_variables: Type.Object({ ...Differences, files_diff: Type.Array(Type.Unknown()) }),
+  box_profile_properties: Type.Optional(Type.Object({ title: Type.String(), ...Differences })),
+  box_details: Type.Object(Differences),
+  box_events: Type.Array(Type.Unknown()),
+  changed: Type.Boolean(),
+});
 
 /** Required and typed fields of each type, in a create request. */
 export const KIND_FIELDS: Readonly<Record<BoxKind, TSchema>> = {

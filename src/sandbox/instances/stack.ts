@@ -14,6 +14,26 @@ export function revision(service: Service, id: string): BoxDoc | undefined {
   return service.store.revisions.get(id)?.box;
 }
 
+/** The frozen box as an instance shows it: with the date when the box was deleted since. */
+export function shownBox(service: Service, id: string): BoxDoc | undefined {
+  const box = revision(service, id);
+  if (box === undefined || service.store.boxes.get(box.id) !== undefined) return box;
+  const gone = service.store.settings.get(`gone:${box.id}`);
+  return gone === undefined ? box : { ...box, deleted: String(gone.value) };
+}
+
+/** Makes the instances that hold one of these boxes show that it is gone. */
+export function markDeleted(service: Service, boxes: ReadonlySet<string>): void {
+  for (const instance of service.store.instances.all()) {
+    const holds = [...instance.stack, instance.policy].some((key) => {
+      const box = revision(service, key);
+      return box !== undefined && boxes.has(box.id);
+    });
+    // A new document, so that nothing answers with text made before.
+    if (holds) service.store.instances.put({ ...instance });
+  }
+}
+
 /** The frozen boxes of the stack that `main` and the overrides give, the main box first. */
 export function freezeStack(service: Service, main: BoxDoc, variables: readonly Variable[]): string[] {
   return flatten(boxTree(service, main, variables)).map((box) => freeze(service, box));

@@ -2,7 +2,7 @@ import { boxView } from '../boxes/view.ts';
 import type { InstanceDoc, Lease, OperationDoc, Variable } from '../model.ts';
 import type { Service } from '../service.ts';
 import { computedTags } from '../organizations/tags.ts';
-import { revision } from './stack.ts';
+import { revision, shownBox } from './stack.ts';
 
 /** An instance as the interface document's section 2.6 has it. */
 export function instanceView(service: Service, instance: InstanceDoc): Record<string, unknown> {
@@ -11,7 +11,7 @@ export function instanceView(service: Service, instance: InstanceDoc): Record<st
     ...head(service, instance),
     policy_box: policyView(service, instance, show),
     boxes: instance.stack.flatMap((id) => {
-      const box = revision(service, id);
+      const box = shownBox(service, id);
       return box === undefined ? [] : [boxView(service, box)];
     }),
     service: {
@@ -55,7 +55,7 @@ function policyView(
   instance: InstanceDoc,
   show: (variable: Variable) => Variable,
 ): Record<string, unknown> {
-  const policy = revision(service, instance.policy);
+  const policy = shownBox(service, instance.policy);
   if (policy === undefined) return { variables: instance.policyVariables.map(show) };
   const view = boxView(service, policy);
   return {
