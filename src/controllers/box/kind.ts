@@ -10,7 +10,7 @@ import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
 import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
-import { verdict } from '../record/verdict.ts';
+import { verdict } from '../record/status/verdict.ts';
 import { boxCycle } from './cycle.ts';
 
 type BoxPass = Pass<Box, BoxRecord, DraftMemory>;

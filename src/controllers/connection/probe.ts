@@ -1,6 +1,6 @@
 import type { Connection } from '../../api/connection.ts';
 import type { ServiceClient, WorkspaceRecord } from '../../service/index.ts';
-import { verdict, type Verdict } from '../record/verdict.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 
 /** What looking at a service with a credential brings. */
 export type ProbeOutcome =

@@ -1,14 +1,14 @@
 import type { Connection } from '../../api/connection.ts';
-import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
+import { FINALIZER } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import { KubeApiError, statusPatch, type ReconcileContext, type Result } from '../../kube/index.ts';
+import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
-import { problemsVerdict } from '../record/problems.ts';
-import { eventOf, nextStatus } from '../record/status.ts';
-import { verdict, type ExtraCondition, type Verdict } from '../record/verdict.ts';
+import { problemsVerdict } from '../record/status/problems.ts';
+import { StatusWriter } from '../record/status/writer.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 import { credentialsIn } from './credentials.ts';
 import type { ConnectionPool } from './pool.ts';
 import { probe } from './probe.ts';
@@ -43,6 +43,7 @@ export class ConnectionReconciler {
   readonly #pool: ConnectionPool;
   readonly #cache: KindCache<Connection>;
   readonly #users: (connection: Connection) => string[];
+  readonly #status: StatusWriter<Cached<Connection>>;
   readonly #memories = new Map<string, Memory>();
 
   constructor(options: {
@@ -56,6 +57,7 @@ export class ConnectionReconciler {
     this.#pool = options.pool;
     this.#cache = options.cache;
     this.#users = options.users;
+    this.#status = new StatusWriter(options.context, options.cache.informer.type, options.cache);
   }
 
   /** The service has refused the credential in the middle of work: look at the Secret before anything else. */
@@ -243,23 +245,8 @@ export class ConnectionReconciler {
   }
 
   async #write(resource: Connection, found: Found, run: ReconcileContext): Promise<void> {
-    const { clock, kube, recorder } = this.#context;
     const said = { ...found.verdict, extra: extras(found) };
-    const asked = resource.metadata.annotations?.[ANNOTATIONS.requestedAt];
-    const fields = asked === undefined ? found.fields : { ...found.fields, lastHandledRequest: asked };
-    const next = nextStatus(resource, { verdict: said, fields }, new Date(clock.now()).toISOString());
-    const patch = statusPatch(resource.status, next);
-    if (patch === undefined) return;
-    const { name, namespace, resourceVersion, uid } = resource.metadata;
-    const raw = await kube.mergePatch(this.#cache.informer.type, { name, namespace }, patch, {
-      subresource: 'status',
-      resourceVersion,
-      signal: run.signal,
-    });
-    this.#cache.remember(raw);
-    const regarding = { apiVersion: API_VERSION, kind: 'Connection', namespace, name, uid };
-    const event = eventOf(resource.status.conditions, next.conditions ?? [], regarding);
-    if (event !== undefined) recorder.event(event);
+    await this.#status.write(resource, { verdict: said, fields: found.fields }, run.signal);
   }
 
   async #patch(resource: Connection, metadata: object, run: ReconcileContext): Promise<void> {

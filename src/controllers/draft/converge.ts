@@ -9,7 +9,7 @@ import type { Memory } from '../record/memory.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
 import { conditionOf } from '../record/kind.ts';
-import { verdict, type Verdict } from '../record/verdict.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { filesOf, keptFields, planUpdate, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */

@@ -1,7 +1,7 @@
 import type { BoxRecord } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { StatusFields } from '../record/kind.ts';
-import type { Candidate } from '../record/search.ts';
+import type { Candidate } from '../record/identity/search.ts';
 import type { DraftResource } from './converge.ts';
 
 /** Status fields that speak of one box record. */

@@ -11,7 +11,7 @@ import { failureVerdict } from '../record/decide.ts';
 import type { Convergence, Pass, StatusFields } from '../record/kind.ts';
 import { backoffMs, noteWrite } from '../record/looks.ts';
 import { policiesOf } from '../record/policies.ts';
-import { verdict, type ExtraCondition, type Verdict } from '../record/verdict.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 import { decideInstance, type InstanceObservation, type InstanceStep } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
 import { leaseExpiring, untilLease } from './expiring.ts';

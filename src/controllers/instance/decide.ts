@@ -2,7 +2,7 @@ import type { Instance } from '../../api/instance.ts';
 import type { RequestedOperation } from '../../api/names.ts';
 import { REQUESTED_OPERATIONS } from '../../api/words.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../service/index.ts';
-import { verdict, type Verdict } from '../record/verdict.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { readLease, sameLease, type WantedLease } from './lease.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning, type Pair } from './pair.ts';
 import type { PutPlan } from './put-plan.ts';

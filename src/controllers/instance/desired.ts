@@ -9,7 +9,7 @@ import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
-import { verdict } from '../record/verdict.ts';
+import { verdict } from '../record/status/verdict.ts';
 import { leaseSourceOf, type LeaseChoice } from './lease-source.ts';
 import type { InstanceMemory } from './memory.ts';
 

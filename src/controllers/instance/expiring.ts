@@ -1,5 +1,5 @@
 import { parseDuration } from '../../base/duration.ts';
-import type { ExtraCondition } from '../record/verdict.ts';
+import type { ExtraCondition } from '../record/status/verdict.ts';
 import { GRACE_MS, type InstanceObservation } from './decide.ts';
 import { readLease } from './lease.ts';
 

@@ -4,7 +4,7 @@ import type { InstanceRecord, Write } from '../../service/index.ts';
 import { upload } from '../content/uploads.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
-import type { CreateIntent } from '../record/intent.ts';
+import type { CreateIntent } from '../record/identity/intent.ts';
 import type { Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';

@@ -2,7 +2,7 @@ import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
 import { ANNOTATIONS } from '../../api/names.ts';
 import type { Cached, KindCache } from '../cache.ts';
-import { isOlderClaimant } from '../record/claimants.ts';
+import { isOlderClaimant } from '../record/identity/claimants.ts';
 import type { LeaseSource } from './lease.ts';
 
 /** Which lease an Instance has. */

@@ -2,7 +2,7 @@ import type { Instance } from '../../api/instance.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
-import { verdict } from '../record/verdict.ts';
+import { verdict } from '../record/status/verdict.ts';
 import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
 

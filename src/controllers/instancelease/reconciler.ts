@@ -1,32 +1,34 @@
 import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
-import { ANNOTATIONS, API_VERSION } from '../../api/names.ts';
+import { ANNOTATIONS } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
-import { KubeApiError, statusPatch, type ReconcileContext, type Result } from '../../kube/index.ts';
+import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { leaseSourceOf, termsHash } from '../instance/index.ts';
-import { problemsVerdict } from '../record/problems.ts';
-import { eventOf, nextStatus } from '../record/status.ts';
-import { verdict, type ExtraCondition, type Verdict } from '../record/verdict.ts';
+import { problemsVerdict } from '../record/status/problems.ts';
+import { StatusWriter } from '../record/status/writer.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 
 /**
  * Says how a lease stands: which instance has it, until when, and whether it was carried out. Writes nothing to
  * the service: the Instance controller puts the lease on the record.
  */
 export class InstanceLeaseReconciler {
-  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
+  readonly #clock: OperatorContext['clock'];
   readonly #leases: KindCache<InstanceLease>;
   readonly #instances: KindCache<Instance>;
+  readonly #status: StatusWriter<Cached<InstanceLease>>;
 
   constructor(options: {
     context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
     leases: KindCache<InstanceLease>;
     instances: KindCache<Instance>;
   }) {
-    this.#context = options.context;
+    this.#clock = options.context.clock;
     this.#leases = options.leases;
     this.#instances = options.instances;
+    this.#status = new StatusWriter(options.context, options.leases.informer.type, options.leases);
   }
 
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
@@ -37,7 +39,7 @@ export class InstanceLeaseReconciler {
         ? this.#look(lease)
         : { verdict: problemsVerdict(lease.problems), fields: {} };
     try {
-      await this.#write(lease, found, run);
+      await this.#status.write(lease, found, run.signal);
     } catch (error) {
       if (error instanceof KubeApiError && error.isConflict)
         return { requeueAfterMs: 200, priority: run.priority };
@@ -99,8 +101,7 @@ export class InstanceLeaseReconciler {
           fields: {},
         };
       }
-      const past =
-        lease.spec.expireAt !== undefined && Date.parse(lease.spec.expireAt) <= this.#context.clock.now();
+      const past = lease.spec.expireAt !== undefined && Date.parse(lease.spec.expireAt) <= this.#clock.now();
       if (past) {
         const message =
           'spec.expireAt is in the past, so the lease is not put on the instance: set a later time';
@@ -146,7 +147,7 @@ export class InstanceLeaseReconciler {
   ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
     const inForce = verdict('Settled', 'The lease is in force');
     if (expireAt === undefined) return { verdict: inForce, fields };
-    const now = this.#context.clock.now();
+    const now = this.#clock.now();
     const expire = Date.parse(expireAt);
     const warn = expire - parseDuration(lease.spec.warnBefore);
     if (now < warn) {
@@ -158,28 +159,5 @@ export class InstanceLeaseReconciler {
       verdict: { ...inForce, extra: [{ type: 'LeaseExpiring', reason: 'LeaseExpiring', message }] },
       fields: { ...fields, nextChange: expireAt },
     };
-  }
-
-  async #write(
-    lease: Cached<InstanceLease>,
-    found: { verdict: Verdict; fields: Partial<InstanceLease['status']> },
-    run: ReconcileContext,
-  ): Promise<void> {
-    const { clock, kube, recorder } = this.#context;
-    const asked = lease.metadata.annotations?.[ANNOTATIONS.requestedAt];
-    const fields = asked === undefined ? found.fields : { ...found.fields, lastHandledRequest: asked };
-    const next = nextStatus(lease, { verdict: found.verdict, fields }, new Date(clock.now()).toISOString());
-    const patch = statusPatch(lease.status, next);
-    if (patch === undefined) return;
-    const { name, namespace, resourceVersion, uid } = lease.metadata;
-    const raw = await kube.mergePatch(this.#leases.informer.type, { name, namespace }, patch, {
-      subresource: 'status',
-      resourceVersion,
-      signal: run.signal,
-    });
-    this.#leases.remember(raw);
-    const regarding = { apiVersion: API_VERSION, kind: 'InstanceLease', namespace, name, uid };
-    const event = eventOf(lease.status.conditions, next.conditions ?? [], regarding);
-    if (event !== undefined) recorder.event(event);
   }
 }

@@ -11,7 +11,7 @@ import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.
 import { failureVerdict } from '../record/decide.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { backoffMs } from '../record/looks.ts';
-import { verdict } from '../record/verdict.ts';
+import { verdict } from '../record/status/verdict.ts';
 
 interface PolicyMemory extends DraftMemory {
   provider: ProviderRecord | undefined;

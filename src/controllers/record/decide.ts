@@ -1,11 +1,11 @@
 import type { ServiceError } from '../../service/index.ts';
-import type { ClaimJudgement } from './claim.ts';
+import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
-import type { CreateIntent } from './intent.ts';
+import type { CreateIntent } from './identity/intent.ts';
 import type { Resolution } from './kind.ts';
 import type { SentOutcome } from './memory.ts';
-import type { SearchOutcome } from './search.ts';
-import { verdict, type Verdict } from './verdict.ts';
+import type { SearchOutcome } from './identity/search.ts';
+import { verdict, type Verdict } from './status/verdict.ts';
 
 /** What a search, an existence look or an adoption look came to, or why it came to nothing. */
 export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };

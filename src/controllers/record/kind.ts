@@ -3,11 +3,11 @@ import type { Random } from '../../base/clock.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { AnyRecord, Priority, Read, SharedLists, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
-import type { CreateIntent } from './intent.ts';
+import type { CreateIntent } from './identity/intent.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
-import type { Candidate } from './search.ts';
-import type { Verdict } from './verdict.ts';
+import type { Candidate } from './identity/search.ts';
+import type { Verdict } from './status/verdict.ts';
 
 /** What one pass over one resource is about. */
 export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extends Memory<Rec>> {

@@ -3,12 +3,12 @@ import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.t
 import type { Adoptee, Looked } from './decide.ts';
 import { failureVerdict } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
-import type { CreateIntent } from './intent.ts';
+import type { CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
-import { searchByMarker, type SearchOutcome } from './search.ts';
-import { verdict, type Verdict } from './verdict.ts';
+import { searchByMarker, type SearchOutcome } from './identity/search.ts';
+import { verdict, type Verdict } from './status/verdict.ts';
 
 /** Milliseconds a shared list may be old when nothing of ours can have been created in between. */
 export const SHARED_LIST_AGE_MS = 30_000;
@@ -133,9 +133,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const listed = list.record.some((entry) => entry.id === id);
     const afterDelete =
       pass.resource.status.deleteSentAt !== undefined &&
-      (memory.deletion === undefined ||
-        memory.deletion.outcome === 'accepted' ||
-        memory.deletion.outcome === 'unknown');
+      (memory.deletion === undefined || memory.deletion === 'accepted' || memory.deletion === 'unknown');
     if (afterDelete) {
       const gone = goneAfterDelete({ status: answer.status, listed });
       if (gone !== undefined) return seen(gone, list.startedAt);

@@ -1,7 +1,7 @@
-import type { AnyRecord, ServiceError } from '../../service/index.ts';
+import type { AnyRecord } from '../../service/index.ts';
 import { AbsenceLog } from './existence.ts';
 import { SlowRetry } from './slow-retry.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './status/verdict.ts';
 
 /** How the last create, or delete, that this process sent ended. */
 export type SentOutcome = 'unsent' | 'refused' | 'unknown' | 'accepted';
@@ -23,9 +23,7 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
   created: { id: string; record: Rec } | undefined;
   /** How the DELETE that this process sent last ended. */
-  deletion: { outcome: 'accepted' | 'unknown' | 'forbidden' | 'refused'; error?: ServiceError } | undefined;
-  /** Events already told in this process, so that equal ones are not told twice. */
-  lastEvent: string | undefined;
+  deletion: 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
   readonly absence: AbsenceLog;
   readonly refusals: SlowRetry<Verdict>;
   /** Failures in a row of calls that may be tried again. */
@@ -59,7 +57,6 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       intent: undefined,
       created: undefined,
       deletion: undefined,
-      lastEvent: undefined,
       absence,
       refusals: new SlowRetry<Verdict>(),
       failures: 0,

@@ -20,3 +20,13 @@ export type ManagedResource = Resource<ManagedSpec, RecordStatus>;
 export function keyOfResource(resource: { metadata: { namespace: string; name: string } }): string {
   return `${resource.metadata.namespace}/${resource.metadata.name}`;
 }
+
+/** What the controllers ask of the cache of a kind with records. */
+export interface ResourceCache<R> {
+  get(key: string): R | undefined;
+  /** Takes the answer of an own write, so that no later look sees an older version. */
+  remember(raw: object): void;
+  /** Resources, of any namespace, that claim the record. */
+  claimants(id: string): readonly R[];
+  isLiving(uid: string): boolean;
+}

@@ -1,5 +1,5 @@
-import { CONDITIONS, factsOf, type Reason } from '../../api/reasons.ts';
-import type { Condition } from '../../api/resource.ts';
+import { CONDITIONS, factsOf, type Reason } from '../../../api/reasons.ts';
+import type { Condition } from '../../../api/resource.ts';
 
 /** What a pass concludes about a resource: one reason of the closed list, in words, and when to look again. */
 export interface Verdict {

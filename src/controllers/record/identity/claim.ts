@@ -1,4 +1,4 @@
-import { ANNOTATIONS } from '../../api/names.ts';
+import { ANNOTATIONS } from '../../../api/names.ts';
 
 /** Who claims a record: this operator for this very resource. */
 export interface Claimant {

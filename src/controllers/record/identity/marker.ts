@@ -1,4 +1,4 @@
-import { sha256Base32 } from '../../base/hash.ts';
+import { sha256Base32 } from '../../../base/hash.ts';
 
 /** What a marker is made of: stable over delete and recreate under one name, on purpose. */
 export interface MarkedResource {

@@ -1,4 +1,4 @@
-import type { Problem } from '../../api/resource.ts';
+import type { Problem } from '../../../api/resource.ts';
 import { verdict, type Verdict } from './verdict.ts';
 
 /** What is said of a stored object that does not fit its schema: nothing is sent for it, nothing else stops. */
