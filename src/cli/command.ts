@@ -31,5 +31,5 @@ export interface CommandEntry {
 
 /** Hides the flags' types from the list of commands: what `run` gets was read by its own table. */
 export function defineCommand<T extends FlagTable>(definition: CommandDefinition<T>): CommandDefinition {
-  return definition as unknown as CommandDefinition;
+  return definition;
 }

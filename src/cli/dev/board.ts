@@ -10,7 +10,7 @@ export interface BoardOptions {
   /** Monotonic time that the plain lines count from. */
   startedAt: number;
   /** What there is now. */
-  rows(): Row[];
+  rows: () => Row[];
 }
 
 const EVERY_MS = 1_000;

@@ -9,6 +9,7 @@ import { UsageError } from '../exit-codes.ts';
 export interface Manifest extends KubeObject {
   apiVersion: string;
   kind: string;
+  [field: string]: unknown;
 }
 
 /** Written for a service somewhere else; this run has its own. */

@@ -34,12 +34,12 @@ export async function openService(flags: DevFlags, clock: Clock, log: Logger): P
 /** The Secret and the Connection that the examples refer to. */
 export function connectionManifests({ endpoint, login }: DevService): Manifest[] {
   return [
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET }, ...{ stringData: login } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET }, stringData: login },
     {
       apiVersion: 'boxwright.dev/v1alpha1',
       kind: 'Connection',
       metadata: { name: CONNECTION },
-      ...{ spec: { endpoint, credentialsRef: { name: SECRET } } },
+      spec: { endpoint, credentialsRef: { name: SECRET } },
     },
   ];
 }

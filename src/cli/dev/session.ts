@@ -44,6 +44,9 @@ export class Session {
   #port: UndiciKubePort | undefined;
   #kube: KubeClient | undefined;
   #operatorWell = false;
+  /** Everything is applied: from now on the table tells what is missing. */
+  #complete = false;
+  #changed: () => void = () => undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -86,9 +89,17 @@ export class Session {
       this.#changed = changed;
       this.#background.push(watched.follow(this.#ending.signal, changed));
     });
-    for (const manifest of [...connectionManifests(service), ...manifests]) {
-      this.#traces.applied.push(await applier.apply(manifest, flags.namespace));
+    // All at once: what refers to something that comes later waits for it.
+    const outcomes = await Promise.allSettled(
+      [...connectionManifests(service), ...manifests].map((manifest) =>
+        applier.apply(manifest, flags.namespace),
+      ),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') this.#traces.applied.push(outcome.value);
     }
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (refused !== undefined) throw refused.reason;
     this.#complete = true;
     this.#changed();
     const ended = Promise.race([operator, cluster.broken]);
@@ -134,9 +145,6 @@ export class Session {
     const traces: Traces = this.#traces;
     if (!cluster.embedded) this.#say(leftovers(traces, stuck, cluster.kubectl.replace(/ -n \S+$/, '')));
   }
-
-  #complete = false;
-  #changed: () => void = () => undefined;
 
   async #connect(): Promise<KubeClient> {
     const { cluster, io } = this.#options;
