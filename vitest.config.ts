@@ -7,7 +7,15 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], environment: 'node' } },
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          environment: 'node',
+          // None takes a second by itself, but the machine may have other things to do.
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'integration',
