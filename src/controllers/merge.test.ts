@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, constantFrom, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeList, mergeTags } from './merge.ts';
 
@@ -14,9 +14,9 @@ describe('mergeTags', () => {
   });
 
   it('settles: merging its own outcome changes nothing', () => {
-    const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'));
-    fc.assert(
-      fc.property(tags, tags, tags, (current, managed, desired) => {
+    const tags = uniqueArray(constantFrom('a', 'b', 'c', 'd', 'e'));
+    assert(
+      property(tags, tags, tags, (current, managed, desired) => {
         const once = mergeTags({ current, managed, desired });
         expect(mergeTags({ current: once, managed: desired, desired })).toEqual(once);
         expect(new Set(once).size).toBe(once.length);

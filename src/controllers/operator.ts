@@ -18,6 +18,7 @@ import {
   type Priority,
   type Reconcile,
   type Recorder,
+  type ResourceType,
   type ReflectorNotice,
   type Runner,
   type Source,
@@ -153,10 +154,6 @@ export class Operator implements Runner {
   }
 
   #controllers(context: OperatorContext, connections: ConnectionReconciler): Map<KindName, Controller> {
-    const typeOf = (kind: KindName): KindCache<AnyResource>['informer']['type'] => {
-      const { group, version, plural } = kindOf(kind);
-      return { group, version, plural, kind, namespaced: true };
-    };
     const boxes = new RecordReconciler({
       context,
       kind: boxKind({
@@ -369,4 +366,9 @@ function isOurs(kind: string): kind is KindName {
 
 function safeReferences(resource: AnyResource & { problems?: unknown }): ReturnType<typeof referencesOf> {
   return resource.problems === undefined ? referencesOf(resource) : [];
+}
+
+function typeOf(kind: KindName): ResourceType {
+  const { group, version, plural } = kindOf(kind);
+  return { group, version, plural, kind, namespaced: true };
 }

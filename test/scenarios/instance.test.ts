@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CONNECTION, World, type Shown } from '../support/world.ts';
+import { CONNECTION, World } from '../support/world.ts';
 
 const BOXES = `
 apiVersion: boxwright.dev/v1alpha1
@@ -65,14 +65,18 @@ describe('an instance', () => {
     world.start();
     await world.apply(CONNECTION);
     await world.apply(BOXES);
-    await world.until(() => world.ready('Box', 'web') === 'True' && world.ready('PolicyBox', 'small') === 'True');
+    await world.until(
+      () => world.ready('Box', 'web') === 'True' && world.ready('PolicyBox', 'small') === 'True',
+    );
   });
 
-  const status = (name = 'web-eu'): Status => (world.get<Shown>('Instance', name)?.status ?? {}) as Status;
-  const ready = (): string => `${world.ready('Instance', 'web-eu')} ${world.condition('Instance', 'web-eu', 'Ready')?.reason}`;
+  const status = (name = 'web-eu'): Status => world.get('Instance', name)?.status ?? {};
+  const ready = (): string =>
+    `${world.ready('Instance', 'web-eu')} ${world.condition('Instance', 'web-eu', 'Ready')?.reason}`;
   const record = (id = status().id ?? ''): Record_ =>
     (world.sandbox.admin.records('instances') as unknown as Record_[]).find((r) => r.id === id) as Record_;
-  const online = (): Promise<void> => world.until(() => ready() === 'True Settled' && status().phase === 'Online');
+  const online = (): Promise<void> =>
+    world.until(() => ready() === 'True Settled' && status().phase === 'Online');
   const writes = (since: number): string[] =>
     world.sandbox.admin
       .calls({ since })
@@ -126,7 +130,10 @@ describe('an instance', () => {
 
   it('counts requests that were there before the deploy as carried out', async () => {
     await world.apply(
-      instance('').replace('{name: web-eu}', "{name: web-eu, annotations: {boxwright.dev/request-reinstall: 'old'}}"),
+      instance('').replace(
+        '{name: web-eu}',
+        "{name: web-eu, annotations: {boxwright.dev/request-reinstall: 'old'}}",
+      ),
     );
     await online();
     await world.advance(600_000);
@@ -153,7 +160,10 @@ describe('an instance', () => {
     await world.apply(instance('  lease: {operation: Shutdown, after: 3h}'));
     await online();
     expect(world.condition('Instance', 'web-eu', 'LeaseExpiring')).toBeUndefined();
-    await world.until(() => world.condition('Instance', 'web-eu', 'LeaseExpiring')?.status === 'True', 3 * 3_600_000);
+    await world.until(
+      () => world.condition('Instance', 'web-eu', 'LeaseExpiring')?.status === 'True',
+      3 * 3_600_000,
+    );
   });
 
   it('takes a lease from an InstanceLease, which reports it, and takes it off again', async () => {
@@ -191,7 +201,11 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     await world.apply(instance('  tags: [shop]\n  variables: [{name: PORT, type: Port, value: "80"}]'));
     await online();
     const { id } = record();
-    world.sandbox.admin.editRecord('instances', id, { tags: record().tags.filter((tag) => tag !== 'shop').concat('theirs') });
+    world.sandbox.admin.editRecord('instances', id, {
+      tags: record()
+        .tags.filter((tag) => tag !== 'shop')
+        .concat('theirs'),
+    });
     await world.until(() => record().tags.includes('shop'), 3_600_000);
     expect(record().tags).toContain('theirs');
 
@@ -225,7 +239,11 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     world.sandbox.admin.removeRecord('instances', first ?? '');
     await world.until(() => ready() === 'False RecordMissing', 3_600_000);
     await world.edit('Instance', 'web-eu', { onMissing: 'Recreate' });
-    await world.until(() => status().id !== undefined && status().id !== first && ready() === 'True Settled', 3_600_000);
+    await world.until(
+      () => status().id !== undefined && status().id !== first && ready() === 'True Settled',
+      3_600_000,
+    );
+    expect(world.sandbox.admin.records('instances')).toHaveLength(1);
   });
 
   it('is made again when somebody terminated it and onMissing is Recreate', async () => {
@@ -238,7 +256,10 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
       headers: { 'service-token': 'token-of-ops' },
       body: new Uint8Array(),
     });
-    await world.until(() => status().id !== undefined && status().id !== first && ready() === 'True Settled', 3_600_000);
+    await world.until(
+      () => status().id !== undefined && status().id !== first && ready() === 'True Settled',
+      3_600_000,
+    );
     expect(record(first).operation.event).toMatch(/^terminate/);
   });
 
@@ -278,7 +299,9 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
   });
 
   it('writes nothing anywhere once settled, and nothing after a restart', async () => {
-    await world.apply(instance('  tags: [a]\n  powerState: Running\n  lease: {operation: Shutdown, after: 100h}'));
+    await world.apply(
+      instance('  tags: [a]\n  powerState: Running\n  lease: {operation: Shutdown, after: 100h}'),
+    );
     await online();
     const before = mark();
     const version = world.get('Instance', 'web-eu')?.metadata.resourceVersion;

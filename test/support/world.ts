@@ -127,9 +127,9 @@ export class World {
     this.#running = undefined;
     if (running === undefined) return;
     running.stop.abort(new Error('stopped'));
-    let ended = false;
-    const done = running.ended.catch(() => undefined).then(() => (ended = true));
-    while (!ended) await this.clock.advance(Math.max(this.clock.untilNext() ?? 0, 1));
+    const state = { ended: false };
+    const done = running.ended.catch(() => undefined).then(() => (state.ended = true));
+    while (!state.ended) await this.clock.advance(Math.max(this.clock.untilNext() ?? 0, 1));
     await done;
   }
 
@@ -176,8 +176,8 @@ export class World {
   }
 
   /** A resource as stored; undefined when there is none. */
-  get<T = Shown>(kind: KindName, name: string): T | undefined {
-    return this.kube.get(typeOfKind(kind), { namespace: NAMESPACE, name }) as T | undefined;
+  get(kind: KindName, name: string): Shown | undefined {
+    return this.kube.get(typeOfKind(kind), { namespace: NAMESPACE, name }) as Shown | undefined;
   }
 
   /** All resources of a kind, as stored. */

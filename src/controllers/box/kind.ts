@@ -43,16 +43,16 @@ export function boxKind(options: {
     remove: (pass, id) =>
       pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
   };
+}
 
-  async function convergeBox(pass: BoxPass, record: BoxRecord, draft: Draft): Promise<Convergence<Box>> {
-    const done = await convergeDraft<Box>(pass, record, draft);
-    const nested = draft.variables.flatMap(({ wire }) => (wire.type === 'Box' ? [String(wire.value)] : []));
-    const fields: StatusFields<Box> = {
-      ...done.fields,
-      ...(nested.length === 0 ? { stack: undefined } : { stack: [record.id, ...nested.toSorted()] }),
-    };
-    return { ...done, fields };
-  }
+async function convergeBox(pass: BoxPass, record: BoxRecord, draft: Draft): Promise<Convergence<Box>> {
+  const done = await convergeDraft<Box>(pass, record, draft);
+  const nested = draft.variables.flatMap(({ wire }) => (wire.type === 'Box' ? [String(wire.value)] : []));
+  const fields: StatusFields<Box> = {
+    ...done.fields,
+    ...(nested.length === 0 ? { stack: undefined } : { stack: [record.id, ...nested.toSorted()] }),
+  };
+  return { ...done, fields };
 }
 
 async function resolveBox(

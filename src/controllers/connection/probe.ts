@@ -97,7 +97,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
     verdict(
       'NeedsUser',
       `${only === undefined ? 'No' : 'More than one'} personal workspace is visible: set spec.workspace to one of ` +
-        `${listed(records)}`,
+        listed(records),
       60_000,
     ),
     true,

@@ -163,7 +163,7 @@ async function put<R extends DraftResource>(
       memory.observed = { record: answer, startedAt: write.endedAt, fromWrite: false };
       const fields = inPlace<R>(draft, urlOf, answer);
       if (answer.name !== undefined && answer.name !== draft.name) {
-        return { verdict: nameTaken(draft), fields: { ...fields, draftHash: undefined } as StatusFields<R> };
+        return { verdict: nameTaken(draft), fields: { ...fields, draftHash: undefined } };
       }
       const kept = keptFields(answer, draft);
       if (kept.length > 0) return { verdict: notApplied(kept), fields };

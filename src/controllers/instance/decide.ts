@@ -3,9 +3,9 @@ import type { RequestedOperation } from '../../api/names.ts';
 import { REQUESTED_OPERATIONS } from '../../api/words.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../service/index.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import { readLease, sameLease, type WantedLease } from './lease.ts';
+import { readLease, sameLease, type WantedLease } from './lease/terms.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning, type Pair } from './pair.ts';
-import type { PutPlan } from './put-plan.ts';
+import type { PutPlan } from './put/plan.ts';
 
 /** What a step of an Instance is decided from, once its record is found. */
 export interface InstanceObservation {

@@ -10,7 +10,7 @@ import { hashOfVariables, resolveVariables, type DesiredVariable } from '../cont
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
-import { leaseSourceOf, type LeaseChoice } from './lease-source.ts';
+import { leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { InstanceMemory } from './memory.ts';
 
 /** An Instance as declared, references and contents resolved. */

@@ -9,7 +9,7 @@ import type { Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
-import { expireOf, wireLease } from './lease.ts';
+import { expireOf, wireLease } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
 import { decideRemoval } from './removal.ts';

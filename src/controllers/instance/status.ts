@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/instance.ts';
 import type { InstanceRecord, MachineRecord } from '../../service/index.ts';
 import type { StatusFields } from '../record/kind.ts';
-import { readLease } from './lease.ts';
+import { readLease } from './lease/terms.ts';
 import { pairOf, phaseOf } from './pair.ts';
 
 /** Machines that status lists at most. */

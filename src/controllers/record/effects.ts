@@ -156,7 +156,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (step.kind === 'note') return { wish: { verdict: said, fields: step.fields }, again: true };
     if (resource.status.deleteSentAt === undefined) {
       const noted = { ...this.identity(pass, record), deleteSentAt: new Date(pass.now).toISOString() };
-      return { wish: { verdict: said, fields: noted as StatusFields<R> }, again: true };
+      return { wish: { verdict: said, fields: noted }, again: true };
     }
     memory.deletion = 'unknown';
     const write = await this.#kind.remove(pass, record.id, step.how);

@@ -1,4 +1,4 @@
-import { CONDITIONS, factsOf, type Reason } from '../../../api/reasons.ts';
+import { factsOf, type CONDITIONS, type Reason } from '../../../api/reasons.ts';
 import type { Condition } from '../../../api/resource.ts';
 
 /** What a pass concludes about a resource: one reason of the closed list, in words, and when to look again. */
@@ -43,8 +43,8 @@ export interface ConditionContext {
  * only while True and never both; lastTransitionTime moves only when a status does. A reason that leaves Ready
  * as it was keeps it True only when the present generation has been applied.
  */
-export function conditionsOf(verdict: Verdict, context: ConditionContext): Condition[] {
-  const rule = factsOf(verdict.reason);
+export function conditionsOf(said: Verdict, context: ConditionContext): Condition[] {
+  const rule = factsOf(said.reason);
   const old = new Map((context.current.conditions ?? []).map((condition) => [condition.type, condition]));
   const settled = context.current.observedGeneration === context.generation;
   const wasReady = old.get('Ready');
@@ -55,14 +55,14 @@ export function conditionsOf(verdict: Verdict, context: ConditionContext): Condi
       : {
           type: 'Ready',
           status: rule.ready === 'AsBefore' ? 'False' : rule.ready,
-          reason: verdict.reason,
-          message: cut(verdict.message),
+          reason: said.reason,
+          message: cut(said.message),
         },
   ];
   if (rule.also !== undefined) {
-    next.push({ type: rule.also, status: 'True', reason: verdict.reason, message: cut(verdict.message) });
+    next.push({ type: rule.also, status: 'True', reason: said.reason, message: cut(said.message) });
   }
-  for (const extra of verdict.extra ?? []) {
+  for (const extra of said.extra ?? []) {
     next.push({
       type: extra.type,
       status: extra.status ?? 'True',

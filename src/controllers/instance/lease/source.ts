@@ -1,9 +1,9 @@
-import type { InstanceLease } from '../../api/instance-lease.ts';
-import type { Instance } from '../../api/instance.ts';
-import { ANNOTATIONS } from '../../api/names.ts';
-import type { Cached, KindCache } from '../cache.ts';
-import { isOlderClaimant } from '../record/identity/claimants.ts';
-import type { LeaseSource } from './lease.ts';
+import type { InstanceLease } from '../../../api/instance-lease.ts';
+import type { Instance } from '../../../api/instance.ts';
+import { ANNOTATIONS } from '../../../api/names.ts';
+import type { Cached, KindCache } from '../../cache.ts';
+import { isOlderClaimant } from '../../record/identity/claimants.ts';
+import type { LeaseSource } from './terms.ts';
 
 /** Which lease an Instance has. */
 export type LeaseChoice =

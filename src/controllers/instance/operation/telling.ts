@@ -1,4 +1,6 @@
-import type { ActivityRecord } from '../../service/index.ts';
+import type { ActivityRecord, InstanceRecord } from '../../../service/index.ts';
+import type { DesiredInstance } from '../desired.ts';
+import type { InstancePass } from '../pass.ts';
 
 /** Longest text that goes from an activity log into a condition, characters. */
 const TEXT_LIMIT = 1_024;
@@ -24,7 +26,7 @@ export function tellingLines(activity: readonly ActivityRecord[], secrets: reado
     .slice(-3);
   if (said.length > 0) parts.push(said.join(' | '));
   return mask(parts.join(': '), secrets)
-    .replaceAll(/[\u0000-\u001f\u007f]+/g, ' ')
+    .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, TEXT_LIMIT);
 }
 
@@ -37,4 +39,18 @@ export function mask(text: string, secrets: readonly string[]): string {
     }
   }
   return masked;
+}
+
+/** Reads the telling lines of an operation; undefined when its log cannot be read or says nothing. */
+export async function readTelling(
+  pass: InstancePass,
+  record: InstanceRecord,
+  desired: DesiredInstance,
+  operation: string,
+): Promise<string | undefined> {
+  const { handle, priority, signal } = pass;
+  const read = await handle.client.instances.activity(record.id, operation, { priority, signal });
+  if (read.kind !== 'found') return undefined;
+  const told = tellingLines(read.record, [...desired.secrets, ...handle.client.secretValues()]);
+  return told === '' ? undefined : told;
 }

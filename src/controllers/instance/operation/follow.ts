@@ -1,7 +1,7 @@
-import type { CurrentOperation } from '../../api/instance.ts';
-import { operationEvent, type InstanceRecord, type OperationRecord } from '../../service/index.ts';
-import type { SentOperation } from './memory.ts';
-import { pairOf, sameOperation } from './pair.ts';
+import type { CurrentOperation } from '../../../api/instance.ts';
+import { operationEvent, type InstanceRecord, type OperationRecord } from '../../../service/index.ts';
+import type { SentOperation } from '../memory.ts';
+import { pairOf, sameOperation } from '../pair.ts';
 
 /** What is known of the operation that status says is under way. */
 export interface OperationObservation {

@@ -1,7 +1,7 @@
-import { parseDuration } from '../../base/duration.ts';
-import type { ExtraCondition } from '../record/status/verdict.ts';
-import { GRACE_MS, type InstanceObservation } from './decide.ts';
-import { readLease } from './lease.ts';
+import { parseDuration } from '../../../base/duration.ts';
+import type { ExtraCondition } from '../../record/status/verdict.ts';
+import { GRACE_MS, type InstanceObservation } from '../decide.ts';
+import { readLease } from './terms.ts';
 
 /** Warning time of a lease that says none, milliseconds. */
 const WARN_MS = parseDuration('1h');

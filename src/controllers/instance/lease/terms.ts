@@ -1,9 +1,9 @@
-import type { LeaseTerms } from '../../api/instance-lease.ts';
-import type { Instance } from '../../api/instance.ts';
-import { LEASE_OPERATIONS } from '../../api/words.ts';
-import { parseDuration } from '../../base/duration.ts';
-import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
-import { formatTimestamp, parseTimestamp, type LeaseRecord } from '../../service/index.ts';
+import type { LeaseTerms } from '../../../api/instance-lease.ts';
+import type { Instance } from '../../../api/instance.ts';
+import { LEASE_OPERATIONS } from '../../../api/words.ts';
+import { parseDuration } from '../../../base/duration.ts';
+import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
+import { formatTimestamp, parseTimestamp, type LeaseRecord } from '../../../service/index.ts';
 
 /** Where an instance's lease comes from, and what it says. */
 export interface LeaseSource {
@@ -104,13 +104,16 @@ export function wireLease(wanted: Pick<WantedLease, 'operation' | 'expire'>): {
   return wanted.expire === undefined ? { operation } : { operation, expire: formatTimestamp(wanted.expire) };
 }
 
+/** No lease, and one that is always on, are the same (service-behaviour.md 2.6). */
+function endless(lease: { operation: string } | undefined): boolean {
+  return lease === undefined || lease.operation === 'AlwaysOn';
+}
+
 /** Whether the record's lease says what is wanted, by the minute. */
 export function sameLease(
   shown: ShownLease | undefined,
   wanted: Pick<WantedLease, 'operation' | 'expire'> | undefined,
 ): boolean {
-  const endless = (lease: { operation: string } | undefined): boolean =>
-    lease === undefined || lease.operation === 'AlwaysOn';
   if (endless(shown) || endless(wanted)) return endless(shown) && endless(wanted);
   return shown?.operation === wanted?.operation && minuteOf(shown?.expire) === minuteOf(wanted?.expire);
 }

@@ -1,4 +1,4 @@
-import type { InstanceRecord, VariableRecord } from '../../service/index.ts';
+import type { InstanceRecord, VariableRecord } from '../../../service/index.ts';
 import {
   isMasked,
   mergeVariables,
@@ -6,8 +6,8 @@ import {
   variableDifferences,
   variableKey,
   type DesiredVariable,
-} from '../content/variables.ts';
-import { mergeTags } from '../merge.ts';
+} from '../../content/variables.ts';
+import { mergeTags } from '../../merge.ts';
 
 /** The PUT that would bring the record's tags and variables to what is declared, and why. */
 export interface PutPlan {

@@ -1,0 +1,60 @@
+import type { Instance } from '../../../api/instance.ts';
+import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
+import type { InstanceRecord } from '../../../service/index.ts';
+import type { InstanceObservation } from '../decide.ts';
+import type { DesiredInstance } from '../desired.ts';
+import type { InstanceFields, InstancePass } from '../pass.ts';
+import { readLease, termsHash, type NotedSource, type WantedLease } from './terms.ts';
+
+/** What status says of a lease before it goes onto the record: where it comes from and when it ends. */
+export function leaseNote(seen: InstanceObservation): InstanceFields {
+  const { lease, status } = seen;
+  if (lease === undefined) return {};
+  const shown = readLease(seen.record.lease);
+  return {
+    lease: {
+      operation: shown?.operation ?? lease.operation,
+      released: false,
+      ...(lease.expire === undefined ? {} : { expire: new Date(lease.expire).toISOString() }),
+      ...(status.lease?.by === undefined ? {} : { by: status.lease.by }),
+      source: sourceNote(lease),
+    },
+  };
+}
+
+/** What status says of a lease that nobody here declares any more: what the record shows, or nothing. */
+export function withoutSource(
+  lease: InstanceFields['lease'],
+  record: InstanceRecord,
+): InstanceFields['lease'] {
+  if (lease === undefined || readLease(record.lease) === undefined) return undefined;
+  const { operation, expire, released } = lease;
+  return { operation, released, ...(expire === undefined ? {} : { expire }) };
+}
+
+/** What status notes of a lease's source. */
+export function sourceNote(lease: WantedLease): NotedSource {
+  const { kind, name, uid, deletionPolicy } = lease.source;
+  return {
+    kind,
+    name,
+    uid,
+    deletionPolicy,
+    terms: lease.terms,
+    ...(lease.expire === undefined ? {} : { expire: new Date(lease.expire).toISOString() }),
+  };
+}
+
+/** Hash of what says when machines run: while it is the same, a lease that was carried out stays carried out. */
+export function armedHash(instance: Instance, lease: WantedLease | undefined): string {
+  const { powerState } = instance.spec;
+  return sha256Base32(canonicalJson({ powerState, lease: lease?.terms })).slice(0, 24);
+}
+
+/** {@link armedHash} of an instance as declared. */
+export function armedHashOf(pass: InstancePass, desired: DesiredInstance): string {
+  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
+  const { powerState } = pass.resource.spec;
+  const lease = source === undefined ? undefined : termsHash(source);
+  return sha256Base32(canonicalJson({ powerState, lease })).slice(0, 24);
+}

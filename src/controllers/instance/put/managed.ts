@@ -1,0 +1,33 @@
+import type { DesiredInstance } from '../desired.ts';
+import type { InstanceFields, InstancePass } from '../pass.ts';
+import type { PutPlan } from './plan.ts';
+
+/** The keys on the record that are ours once it is as declared. */
+export function managedOf(desired: DesiredInstance): InstanceFields['managed'] {
+  const tags = desired.tags.toSorted();
+  const variables = desired.variables.map(({ key }) => key).toSorted();
+  if (tags.length === 0 && variables.length === 0) return undefined;
+  return {
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(variables.length === 0 ? {} : { variables }),
+  };
+}
+
+/** The same before a PUT: what was ours and what will be, so that a crash in between loses track of neither. */
+export function managedUnion(
+  pass: InstancePass,
+  plan: PutPlan,
+  desired: DesiredInstance,
+): InstanceFields['managed'] {
+  const { managed } = pass.resource.status;
+  const tags = union(managed?.tags, plan.newTags);
+  const variables = union(managed?.variables, [
+    ...plan.newVariables,
+    ...desired.variables.map(({ key }) => key),
+  ]);
+  return { tags, variables };
+}
+
+function union(a: readonly string[] | undefined, b: readonly string[]): string[] {
+  return [...new Set([...(a ?? []), ...b])].toSorted();
+}
