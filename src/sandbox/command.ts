@@ -16,6 +16,9 @@ export interface SandboxCommandOptions {
   team?: readonly string[];
   schemaBase?: string;
   latency?: number;
+  runScripts?: boolean;
+  scriptTimeout?: number;
+  webhookHost?: readonly string[];
   /** `name=milliseconds` */
   duration?: readonly string[];
   /** `name=value` */
@@ -32,7 +35,7 @@ export interface SandboxFlag {
   name: keyof SandboxCommandOptions;
   default?: string | number;
   /** How the text is to be read; `list` may be given several times. */
-  type: 'text' | 'number' | 'list';
+  type: 'text' | 'number' | 'list' | 'boolean';
 }
 
 /** Every option, in the order of the help text. */
@@ -99,6 +102,25 @@ export const SANDBOX_FLAGS: readonly SandboxFlag[] = [
   },
   { name: 'latency', flags: '--latency <ms>', description: 'added to each call', default: 0, type: 'number' },
   {
+    name: 'runScripts',
+    flags: '--run-scripts',
+    description: 'really run event scripts, as you, in a directory per machine; otherwise they are simulated',
+    type: 'boolean',
+  },
+  {
+    name: 'scriptTimeout',
+    flags: '--script-timeout <ms>',
+    description: 'time for one script',
+    default: 300_000,
+    type: 'number',
+  },
+  {
+    name: 'webhookHost',
+    flags: '--webhook-host <name>',
+    description: 'a host that webhooks may call (repeatable; * for all; default: loopback only)',
+    type: 'list',
+  },
+  {
     name: 'duration',
     flags: '--duration <operation=ms>',
     description: `how long an operation takes (repeatable): ${Object.keys(DEFAULT_DURATIONS).join(', ')}`,
@@ -139,6 +161,9 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     latency: options.latency ?? 0,
     durations: durations(options.duration ?? []),
     readings: Object.fromEntries(pairs(options.reading ?? [], '--reading')) as ReadingChoice,
+    ...(options.runScripts === undefined ? {} : { runScripts: options.runScripts }),
+    ...(options.scriptTimeout === undefined ? {} : { scriptTimeoutMs: options.scriptTimeout }),
+    ...(options.webhookHost === undefined ? {} : { webhooks: { hosts: options.webhookHost } }),
     ...(options.schemaBase === undefined ? {} : { schemaBase: options.schemaBase }),
     ...(io.log === undefined ? {} : { log: io.log }),
   });

@@ -3,12 +3,20 @@ import type { JobDoc } from './model.ts';
 import type { Store } from './store/store.ts';
 import type { ServiceTime } from './time.ts';
 
+/** Takes a waiting job up again with what it waited for. Runs inside a transaction. */
+export type JobResumer = (job: JobDoc, result: unknown, at: number) => void;
+
 /** Carries one due job on: puts it back with a new `due`, or deletes it. Runs inside a transaction. */
 export type JobRunner = (job: JobDoc, at: number) => void;
 
 interface Entry {
   due: number;
   id: string;
+}
+
+function unwaiting(job: JobDoc): JobDoc {
+  const { waiting: _waiting, ...data } = job.data;
+  return { ...job, data };
 }
 
 /** Jobs per transaction: bounds how long a request waits behind a time jump. */
@@ -22,6 +30,7 @@ export class Engine {
   readonly #store: Store;
   readonly #time: ServiceTime;
   readonly #runners: Readonly<Record<string, JobRunner>>;
+  readonly #resumers: Readonly<Record<string, JobResumer>>;
   readonly #onError: (job: JobDoc, error: unknown) => void;
   #heap: Entry[] = [];
   #timer: Timer | undefined;
@@ -33,17 +42,26 @@ export class Engine {
     store: Store,
     time: ServiceTime,
     runners: Readonly<Record<string, JobRunner>>,
+    resumers: Readonly<Record<string, JobResumer>>,
     onError: (job: JobDoc, error: unknown) => void,
   ) {
     this.#store = store;
     this.#time = time;
     this.#runners = runners;
+    this.#resumers = resumers;
     this.#onError = onError;
   }
 
   /** Takes up the stored jobs, at the start and after a restore. */
   load(): void {
     this.#heap = [];
+    this.#store.database.run(() => {
+      for (const job of this.#store.jobs.all()) {
+        // What it waited for died with the process: the step is made again.
+        if (job.data['waiting'] !== undefined)
+          this.#store.jobs.put({ ...unwaiting(job), due: this.#time.now() });
+      }
+    });
     for (const job of this.#store.jobs.all()) if (job.due !== null) this.#push({ due: job.due, id: job.id });
     this.#arm();
   }
@@ -53,6 +71,33 @@ export class Engine {
     this.#store.jobs.put(job);
     if (job.due !== null) this.#push({ due: job.due, id: job.id });
     if (!this.#settling) this.#arm();
+  }
+
+  /**
+   * Lets a job wait for something outside: `effect` starts once the transaction is committed, its result goes
+   * to the kind's resumer. `turn` tells this wait from others of the same job.
+   */
+  wait(job: JobDoc, turn: number, effect: () => Promise<unknown>, at: number): void {
+    const mark = `${turn}@${at}`;
+    this.#store.jobs.put({ ...job, due: null, data: { ...job.data, waiting: mark } });
+    this.#store.database.after(() => {
+      const resume = (result: unknown): void => this.#resume(job.id, mark, result);
+      effect().then(resume, (error: unknown) => {
+        if (!this.#stopped) this.#onError(job, error);
+      });
+    });
+  }
+
+  #resume(id: string, mark: string, result: unknown): void {
+    if (this.#stopped) return;
+    this.settle();
+    this.#store.database.run(() => {
+      const job = this.#store.jobs.get(id);
+      // Cancelled, or replaced by another operation meanwhile.
+      if (job?.data['waiting'] !== mark) return;
+      this.#resumers[job.kind]?.(unwaiting(job), result, this.#time.now());
+    });
+    this.#arm();
   }
 
   cancel(id: string): void {

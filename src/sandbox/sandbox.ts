@@ -1,4 +1,9 @@
 import { systemClock, type Clock, type Random } from '../base/clock.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ScriptHost } from './instances/script-host.ts';
+import { DEFAULT_WEBHOOKS, WebhookCaller, type WebhookSettings } from './instances/webhook-caller.ts';
 import { createAccount, type AccountSpec } from './accounts.ts';
 import { Admin } from './admin/admin.ts';
 import { Calls } from './edge/calls.ts';
@@ -9,12 +14,12 @@ import { Lag } from './edge/lag.ts';
 import { compileRules, type ReadingChoice } from './edge/readings.ts';
 import { Router } from './edge/router.ts';
 import { validation } from './edge/validate.ts';
-import { Engine, type JobRunner } from './engine.ts';
+import { Engine, type JobResumer, type JobRunner } from './engine.ts';
 import type { SandboxAnswer, SandboxRequest } from './http.ts';
 import { Ids, strongRandom } from './ids.ts';
 import { runLease } from './instances/lease.ts';
 import { OperationFaults } from './instances/operation-faults.ts';
-import { runOperation } from './instances/steps.ts';
+import { resumeOperation, runOperation } from './instances/steps.ts';
 import { runGroups } from './organizations/routes.ts';
 import { runProvider } from './providers/lifecycle.ts';
 import { ROUTES } from './routes.ts';
@@ -50,6 +55,12 @@ export interface SandboxOptions {
   latency?: number | readonly [number, number];
   /** Readings of open points; the others keep their defaults. */
   readings?: ReadingChoice;
+  /** Really runs event scripts, as the user who runs the sandbox. @default false: they are simulated */
+  runScripts?: boolean;
+  /** Time for one script, milliseconds. @default 300000 */
+  scriptTimeoutMs?: number;
+  /** Webhooks: allowed hosts (loopback by default), time-out, tries. */
+  webhooks?: Partial<WebhookSettings>;
   /** @default nothing is logged */
   log?: SandboxLog;
 }
@@ -96,9 +107,15 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     provider: (job, at) => runProvider(service, job, at),
     groups: (job, at) => runGroups(service, job, at),
   };
-  const engine = new Engine(store, time, runners, (job, error) =>
+  const resumers: Record<string, JobResumer> = {
+    operation: (job, result, at) => resumeOperation(service, job, result, at),
+  };
+  const engine = new Engine(store, time, runners, resumers, (job, error) =>
     log('a job failed', { job: job.id, error: String(error) }),
   );
+  const stopping = new AbortController();
+  const scripts =
+    options.runScripts === true ? scriptHost(data, time.clock, options.scriptTimeoutMs) : undefined;
   const service: Service = {
     store,
     time,
@@ -107,6 +124,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     engine,
     schemaBase: (options.schemaBase ?? DEFAULT_BASE).replace(/\/+$/, ''),
     views: new ViewCache(),
+    scripts: scripts?.host,
+    webhooks: new WebhookCaller({ ...DEFAULT_WEBHOOKS, ...options.webhooks }, time.clock, stopping.signal),
     operationFaults: new OperationFaults(),
     rules: compileRules(options.readings ?? {}),
     settings: {
@@ -114,7 +133,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       latency: options.latency ?? 0,
     },
   };
-  const stopping = new AbortController();
   const parts = {
     service,
     router: new Router(ROUTES),
@@ -145,8 +163,22 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     async stop() {
       stopping.abort(new Error('the sandbox was stopped'));
       engine.stop();
+      scripts?.stop();
       await servers?.close();
       store.close();
+    },
+  };
+}
+
+/** Machines live beside the data, or in a temporary folder that goes with the sandbox. */
+function scriptHost(data: string, clock: Clock, limit = 300_000): { host: ScriptHost; stop: () => void } {
+  const temporary = data === ':memory:' ? mkdtempSync(join(tmpdir(), 'boxwright-machines-')) : undefined;
+  const host = new ScriptHost(temporary ?? resolve(data, 'machines'), clock, limit);
+  return {
+    host,
+    stop: () => {
+      host.stop();
+      if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
     },
   };
 }

@@ -2,6 +2,8 @@ import type { Random } from '../base/clock.ts';
 import type { Rules } from './edge/readings.ts';
 import type { Engine } from './engine.ts';
 import type { Ids } from './ids.ts';
+import type { ScriptHost } from './instances/script-host.ts';
+import type { WebhookCaller } from './instances/webhook-caller.ts';
 import type { OperationFaults } from './instances/operation-faults.ts';
 import type { Settings } from './settings.ts';
 import type { Store } from './store/store.ts';
@@ -19,6 +21,9 @@ export interface Service {
   readonly schemaBase: string;
   readonly views: ViewCache;
   readonly operationFaults: OperationFaults;
+  /** Runs event scripts; absent where they are simulated. */
+  readonly scripts: ScriptHost | undefined;
+  readonly webhooks: WebhookCaller;
   /** Replaced as a whole when a reading is switched. */
   rules: Rules;
   settings: Settings;

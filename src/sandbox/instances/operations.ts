@@ -2,6 +2,7 @@ import type { ActivityLine, InstanceDoc, Machine, OperationDoc } from '../model.
 import type { Service } from '../service.ts';
 import { scriptSteps, type Step } from './plan.ts';
 import { instanceTree } from './stack.ts';
+import { webhooksOf } from './webhooks.ts';
 
 /** Data of an operation's job. */
 export interface Run extends Record<string, unknown> {
@@ -53,8 +54,11 @@ export function startOperation(service: Service, instance: InstanceDoc, start: S
   const stamp = time.stamp(at);
   const tree = instanceTree(service, instance);
   const machines = machineNames(instance);
+  const hooked = webhooksOf(service, instance).length > 0;
   const steps: Step[] = operation === 'deploy' ? [{ do: 'machines' }] : [];
+  if (operation === 'deploy' && hooked) steps.push({ do: 'webhooks', operation });
   if (tree !== undefined) steps.push(...scriptSteps(operation, tree, machines));
+  if (event === 'terminate' && hooked) steps.push({ do: 'webhooks', operation: event });
   const second = service.rules.secondPhase[event];
   if (second !== undefined) steps.push({ do: 'phase', event: second });
   steps.push({ do: 'finish' });
@@ -118,6 +122,7 @@ function abandon(service: Service, instance: InstanceDoc, at: number): void {
   const job = service.store.jobs.get(runId(instance.id));
   if (job === undefined) return;
   service.engine.cancel(job.id);
+  service.scripts?.interrupt(instance.id);
   finishRecord(service, (job.data as Run).operation, 'unavailable', at);
 }
 

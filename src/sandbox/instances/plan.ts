@@ -1,9 +1,22 @@
 import type { Node } from '../boxes/tree.ts';
 
+export interface ScriptStep {
+  do: 'script';
+  machine: string;
+  /** Dotted path; "" for the main box. */
+  box: string;
+  event: string;
+  /** Download path of the script. */
+  url: string;
+  destination: string | null;
+}
+
 /** One step of an operation; the plan is stored with its job, so that a restart goes on where it was. */
 export type Step =
   | { do: 'machines' }
-  | { do: 'script'; machine: string; box: string; event: string; url: string; destination: string | null }
+  | ScriptStep
+  /** Calls the organization's webhooks for each machine. */
+  | { do: 'webhooks'; operation: string }
   | { do: 'phase'; event: string }
   | { do: 'finish' };
 

@@ -2,6 +2,8 @@
 export interface ScriptResult {
   exitCode: number;
   output: string;
+  /** It was ended because it took too long. */
+  timedOut?: boolean;
 }
 
 const ECHO = /^echo\s+(.*)$/;

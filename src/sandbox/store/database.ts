@@ -23,6 +23,7 @@ export class Database {
   #depth = 0;
   #open = false;
   #undo: (() => void)[] = [];
+  #after: (() => void)[] = [];
 
   /** @param data a directory (made when absent), or `:memory:` @throws {@link DataError} */
   constructor(data: string) {
@@ -46,11 +47,22 @@ export class Database {
   /** Runs `fn`; commits what it wrote when it returns, takes everything back when it throws. */
   run<T>(fn: () => T): T {
     if (this.#depth > 0) return fn();
+    const { result, after } = this.#transaction(fn);
+    for (const call of after) call();
+    return result;
+  }
+
+  /** Calls `fn` once what was written is on the disk; not at all when it is taken back. */
+  after(fn: () => void): void {
+    this.#after.push(fn);
+  }
+
+  #transaction<T>(fn: () => T): { result: T; after: (() => void)[] } {
     this.#depth++;
     try {
       const result = fn();
       if (this.#open) this.sql.exec('COMMIT');
-      return result;
+      return { result, after: this.#after };
     } catch (error) {
       if (this.#open) this.sql.exec('ROLLBACK');
       for (const undo of this.#undo.toReversed()) undo();
@@ -59,6 +71,7 @@ export class Database {
       this.#depth--;
       this.#open = false;
       this.#undo = [];
+      this.#after = [];
     }
   }
 

@@ -1,0 +1,151 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readSync, rmSync, fstatSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { ScriptEnvironment } from './environment.ts';
+import type { ScriptStep } from './plan.ts';
+import type { ScriptResult } from './simulate.ts';
+
+/** Output beyond this is cut off, bytes. */
+const MAX_OUTPUT = 1_000_000;
+
+/**
+ * Runs in front of each script: when the pipe on descriptor 3 closes, because the instance ends or the
+ * sandbox dies, whatever the script started is killed with its process group.
+ */
+const GUARD = '{ cat <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec bash "$0"';
+
+/** Really runs event scripts, as the calling user: one directory per machine, a clean environment, a time limit. */
+export class ScriptHost {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #limit: number;
+  readonly #children = new Map<string, Set<ChildProcess>>();
+  #count = 0;
+
+  /** @param folder where machines live @param limit milliseconds for one script */
+  constructor(folder: string, clock: Clock, limit: number) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** The directory that stands for a machine. */
+  machine(instance: string, machine: string): string {
+    return join(this.#folder, instance, machine);
+  }
+
+  /** Puts script and files down and runs the script; resolves with its exit code and output, never rejects. */
+  async run(
+    instance: string,
+    step: ScriptStep,
+    content: Uint8Array,
+    environment: ScriptEnvironment,
+  ): Promise<ScriptResult> {
+    const home = this.machine(instance, step.machine);
+    try {
+      const variables: Record<string, string> = { ...environment.variables };
+      for (const file of environment.files) {
+        const path = join(home, 'files', step.box, file.variable, file.name);
+        put(path, file.content);
+        variables[file.variable] = path;
+      }
+      const script = scriptPath(home, step);
+      put(script, content);
+      return await this.#spawn(instance, home, script, variables);
+    } catch (error) {
+      return { exitCode: 126, output: `the script could not be started: ${(error as Error).message}` };
+    }
+  }
+
+  /** Ends whatever runs for an instance and removes its machines. */
+  end(instance: string): void {
+    for (const child of this.#children.get(instance) ?? []) kill(child);
+    this.#children.delete(instance);
+    rmSync(join(this.#folder, instance), { recursive: true, force: true });
+  }
+
+  /** Ends whatever runs for an instance; its machines stay. */
+  interrupt(instance: string): void {
+    for (const child of this.#children.get(instance) ?? []) kill(child);
+    this.#children.delete(instance);
+  }
+
+  /** Ends everything. */
+  stop(): void {
+    for (const instance of this.#children.keys()) this.interrupt(instance);
+  }
+
+  #spawn(
+    instance: string,
+    home: string,
+    script: string,
+    variables: Readonly<Record<string, string>>,
+  ): Promise<ScriptResult> {
+    // Output goes to a file: a daemon that a script leaves behind may keep it open for as long as it likes.
+    const log = join(home, `.output-${++this.#count}`);
+    const output = openSync(log, 'w+');
+    const child = spawn('bash', ['-c', GUARD, script], {
+      cwd: home,
+      detached: true,
+      stdio: ['ignore', output, output, 'pipe'],
+      env: {
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        LANG: 'C.UTF-8',
+        TMPDIR: '/tmp',
+        ...variables,
+        HOME: home,
+      },
+    });
+    const children = this.#children.get(instance) ?? new Set();
+    this.#children.set(instance, children.add(child));
+    // The other end of the pipe may be gone before ours.
+    child.stdio[3]?.on('error', () => undefined);
+    return new Promise((resolveResult) => {
+      let timedOut = false;
+      const timer = this.#clock.setTimer(this.#limit, () => {
+        timedOut = true;
+        kill(child);
+      });
+      const end = (exitCode: number): void => {
+        timer.cancel();
+        const text = readOutput(output);
+        closeSync(output);
+        rmSync(log, { force: true });
+        resolveResult({ exitCode, output: text, ...(timedOut ? { timedOut } : {}) });
+      };
+      child.once('error', () => end(126));
+      child.once('exit', (code) => end(code ?? 137));
+    });
+  }
+}
+
+/** `destination_path` names the script's file within the machine, or its folder when it ends with a slash. */
+function scriptPath(home: string, step: ScriptStep): string {
+  const name = `${step.box === '' ? 'main' : step.box}-${step.event}`;
+  const wanted = step.destination ?? '';
+  if (wanted === '') return join(home, 'scripts', name);
+  const path = resolve(home, `.${sep}${wanted.endsWith('/') ? `${wanted}${step.event}` : wanted}`);
+  return path.startsWith(home + sep) ? path : join(home, 'scripts', name);
+}
+
+function put(path: string, content: Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o700 });
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+  child.stdio[3]?.destroy();
+}
+
+function readOutput(file: number): string {
+  const bytes = Buffer.alloc(Math.min(fstatSync(file).size, MAX_OUTPUT));
+  const length = readSync(file, bytes, 0, bytes.length, 0);
+  return bytes.subarray(0, length).toString('utf8');
+}
