@@ -1,0 +1,144 @@
+import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from '../../src/kube/index.ts';
+import {
+  ServiceTransportError,
+  type PortAnswer,
+  type PortRequest,
+  type ServicePort,
+} from '../../src/service/index.ts';
+import { kubeEffect, serviceEffect, type Effect } from './effects.ts';
+
+/** What is done to one effect. */
+export const MISHAPS = ['crash before', 'crash after', 'answer lost', 'conflict'] as const;
+/** What a service also answers now and then, to service effects only. */
+export const SERVICE_ERRORS = ['500', '503', '429', '403', '404', '500 after'] as const;
+export type Mishap = (typeof MISHAPS)[number] | (typeof SERVICE_ERRORS)[number];
+
+/** One mishap, at one effect of a run, counted from 0. */
+export interface Plan {
+  at: number;
+  mishap: Mishap;
+  /** The effect as the undisturbed run has it. */
+  label: string;
+}
+
+/** What the faults need of the world they happen in. */
+export interface Surroundings {
+  /** Ends the operator's process in the middle of what it does; another one follows. */
+  crash(): void;
+  /** Writes the object that a patch is about, as somebody else would; a create is made by somebody else. */
+  touch(request: KubeRequest): void;
+}
+
+/** Ports that record every effect and do one thing to one of them. */
+export class Faults {
+  readonly effects: Effect[] = [];
+  /** The planned effect came up and was dealt with. */
+  hit = false;
+  /** The effect at the planned place is another one than in the undisturbed run. */
+  diverged: string | undefined;
+  readonly #plan: Plan | undefined;
+  readonly #surroundings: Surroundings;
+
+  constructor(plan: Plan | undefined, surroundings: Surroundings) {
+    this.#plan = plan;
+    this.#surroundings = surroundings;
+  }
+
+  kube(port: KubePort): KubePort {
+    return {
+      watch: (request) => port.watch(request),
+      request: async (request) => {
+        const effect = kubeEffect(request);
+        if (effect === undefined) return port.request(request);
+        return this.#apply<KubeAnswer>(effect, {
+          send: () => port.request(request),
+          lost: () => new KubeTransportError('the connection was reset', { maybeSent: true }),
+          conflict: () => {
+            this.#surroundings.touch(request);
+            return port.request(request);
+          },
+          refuse: (status) => Promise.resolve(kubeRefusal(status)),
+        });
+      },
+    };
+  }
+
+  service(port: ServicePort): ServicePort {
+    return {
+      send: async (request: PortRequest) => {
+        const effect = serviceEffect(request);
+        if (effect === undefined) return port.send(request);
+        return this.#apply<PortAnswer>(effect, {
+          send: () => port.send(request),
+          lost: () => new ServiceTransportError('Broken', 'the connection broke', { maybeSent: true }),
+          conflict: () => Promise.resolve(serviceRefusal(409)),
+          refuse: (status) => Promise.resolve(serviceRefusal(status)),
+        });
+      },
+    };
+  }
+
+  async #apply<Answer extends { status: number }>(
+    effect: Effect,
+    how: {
+      send: () => Promise<Answer>;
+      lost: () => Error;
+      conflict: () => Promise<Answer>;
+      refuse: (status: number) => Promise<Answer>;
+    },
+  ): Promise<Answer> {
+    const number = this.effects.length;
+    this.effects.push(effect);
+    const noted = async (answer: Promise<Answer>): Promise<Answer> => {
+      const done = await answer;
+      effect.status = done.status;
+      return done;
+    };
+    const plan = this.#plan;
+    if (plan === undefined || plan.at !== number) return noted(how.send());
+    if (plan.label !== effect.label) {
+      this.diverged = `effect ${number} is "${effect.label}", not "${plan.label}": the runs have diverged`;
+      return noted(how.send());
+    }
+    this.hit = true;
+    switch (plan.mishap) {
+      case 'crash before':
+        this.#surroundings.crash();
+        return noted(never());
+      case 'crash after':
+        await noted(how.send());
+        this.#surroundings.crash();
+        return never();
+      case 'answer lost':
+        await noted(how.send());
+        throw how.lost();
+      case 'conflict':
+        return noted(how.conflict());
+      case '500 after':
+        await noted(how.send());
+        return how.refuse(500);
+      default:
+        return noted(how.refuse(Number(plan.mishap)));
+    }
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined);
+}
+
+function serviceRefusal(status: number): PortAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...(status === 429 ? { 'retry-after': '7' } : {}) },
+    body: Buffer.from(JSON.stringify({ message: `planned ${status}` })),
+  };
+}
+
+function kubeRefusal(status: number): KubeAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, reason: '', message: 'planned' },
+  };
+}

@@ -1,0 +1,241 @@
+import { CONFIG_MAPS, SECRETS, type KubeRequest } from '../../src/kube/index.ts';
+import { NAMESPACE, World, type WorldOptions } from '../support/world.ts';
+import { applied, type Effect } from './effects.ts';
+import { Faults, type Plan } from './faults.ts';
+import { watchRules } from './rules.ts';
+import { seedStrangers } from './strangers.ts';
+import { viewOf } from './view.ts';
+import type { Step, Workload } from './workloads.ts';
+
+/** What somebody else writes into an object to move its version; it has to stay. */
+export const FAULTS_TOUCHED = 'example.com/touched';
+const INSTALLATION = 'faults-installation';
+/** A process that has died is there again after so long. */
+const RESTART_MS = 1_000;
+/** The longest that anything may take: a refusal is tried again after 10 minutes, and a lag window comes after. */
+const LIMIT_MS = 45 * 60_000;
+/** After so long without an effect a step counts as over: two lag windows and a bit. */
+const QUIET_MS = 130_000;
+/** How long nothing may be written once all is settled. */
+const STABLE_MS = 600_000;
+
+/** What one run has shown. */
+export interface Run {
+  effects: readonly Effect[];
+  /** The first effect after the set-up. */
+  from: number;
+  /** What there was after each step. */
+  views: readonly { step: string; lines: readonly string[] }[];
+  failures: readonly string[];
+  /** Whether the planned effect came up. */
+  hit: boolean;
+}
+
+export interface RunOptions {
+  kinds: WorldOptions['kinds'];
+  /** Lists trail the service's writes by so many polls. */
+  listLag: number;
+  plan?: Plan;
+}
+
+/** Runs a workload once, in a world of its own. */
+export async function runOnce(workload: Workload, options: RunOptions): Promise<Run> {
+  const failures: string[] = [];
+  const rejected = (reason: unknown): void => {
+    failures.push(`unhandled rejection: ${reason instanceof Error ? (reason.stack ?? '') : String(reason)}`);
+  };
+  process.on('unhandledRejection', rejected);
+  try {
+    return await new Runner(workload, options, failures).run();
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+}
+
+class Runner {
+  readonly #workload: Workload;
+  readonly #options: RunOptions;
+  readonly #failures: string[];
+  readonly #world: World;
+  readonly #faults: Faults;
+  #touched: string | undefined;
+
+  constructor(workload: Workload, options: RunOptions, failures: string[]) {
+    this.#workload = workload;
+    this.#options = options;
+    this.#failures = failures;
+    this.#faults = new Faults(options.plan, {
+      crash: () => this.#crash(),
+      touch: (request) => this.#touch(request),
+    });
+    this.#world = new World({
+      ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
+      kubePort: (port) => this.#faults.kube(port),
+      servicePort: (port) => this.#faults.service(port),
+    });
+  }
+
+  async run(): Promise<Run> {
+    const world = this.#world;
+    const { setup, steps, first } = this.#workload;
+    if (first !== true) seedOwn(world);
+    const views: { step: string; lines: string[] }[] = [];
+    let from = 0;
+    const rules = watchRules(world);
+    try {
+      world.start();
+      if (first === true) await world.until(() => installationOf(world) !== undefined);
+      const strangers = await seedStrangers(world, installationOf(world) ?? '');
+      if (this.#options.listLag > 0) world.sandbox.admin.setListLag({ polls: this.#options.listLag });
+      for (const step of setup) await this.#step(step, 1_000);
+      from = first === true ? 0 : this.#faults.effects.length;
+      for (const step of steps) {
+        await this.#step(step, QUIET_MS);
+        if (step === steps.at(-2) || steps.length === 1) await this.#staysStill();
+        views.push({ step: step.name, lines: viewOf(world, strangers) });
+      }
+      this.#failures.push(...strangers.touched());
+      this.#checkTouched();
+    } catch (error) {
+      this.#failures.push(error instanceof Error ? error.message : String(error));
+    } finally {
+      world.kill();
+      this.#failures.push(...rules.broken);
+      await world.sandbox.stop();
+    }
+    const { effects, hit, diverged } = this.#faults;
+    if (diverged !== undefined) this.#failures.push(diverged);
+    if (this.#options.plan !== undefined && !hit) this.#failures.push('the planned effect did not come up');
+    return { effects, from, views, failures: this.#failures, hit };
+  }
+
+  async #step(step: Step, quietMs: number): Promise<void> {
+    const world = this.#world;
+    await step.act(world);
+    const { effects } = this.#faults;
+    let count = effects.length;
+    let since = world.clock.monotonic();
+    const end = since + LIMIT_MS;
+    for (;;) {
+      await world.advance(Math.min(world.clock.untilNext() ?? 1_000, 5_000));
+      const now = world.clock.monotonic();
+      if (effects.length !== count || !world.isRunning) {
+        count = effects.length;
+        since = now;
+      }
+      if (now - since >= quietMs && step.done(world)) return;
+      if (now > end) throw new Error(`"${step.name}" does not end:\n${world.describe()}`);
+    }
+  }
+
+  async #staysStill(): Promise<void> {
+    const { effects } = this.#faults;
+    const before = effects.length;
+    await this.#world.advance(STABLE_MS);
+    if (effects.length > before) {
+      const labels = effects.slice(before, before + 5).map(({ label }) => label);
+      this.#failures.push(`written although all was settled: ${labels.join('; ')}`);
+    }
+  }
+
+  #crash(): void {
+    const world = this.#world;
+    world.kill();
+    world.clock.setTimer(RESTART_MS, () => world.start());
+  }
+
+  #touch(request: KubeRequest): void {
+    const { kube } = this.#world;
+    if (request.method === 'POST') {
+      const { body } = request;
+      kube.handle({ ...request, query: { fieldManager: 'somebody' }, body });
+      return;
+    }
+    const path = request.path.replace(/\/status$/, '');
+    kube.handle({
+      method: 'PATCH',
+      path,
+      query: { fieldManager: 'somebody' },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { [FAULTS_TOUCHED]: 'yes' } } },
+    });
+    this.#touched = path;
+  }
+
+  /** What somebody else wrote is there for as long as the object is. */
+  #checkTouched(): void {
+    if (this.#touched === undefined) return;
+    const answer = this.#world.kube.handle({ method: 'GET', path: this.#touched });
+    const { metadata } = (answer.body ?? {}) as { metadata?: { annotations?: Record<string, string> } };
+    if (answer.status === 200 && metadata?.annotations?.[FAULTS_TOUCHED] !== 'yes') {
+      this.#failures.push(`what somebody else wrote into ${this.#touched} is gone`);
+    }
+  }
+}
+
+/** The operator's own objects, as an earlier start left them. */
+function seedOwn(world: World): void {
+  const metadata = { namespace: 'boxwright-system', name: 'boxwright-installation' };
+  world.kube.seed(CONFIG_MAPS, { metadata });
+  const { uid } = world.kube.get(CONFIG_MAPS, metadata)?.metadata ?? {};
+  world.kube.seed(CONFIG_MAPS, { metadata, data: { id: INSTALLATION, uid } } as never);
+  const key = Buffer.alloc(32, 7).toString('base64');
+  world.kube.seed(SECRETS, {
+    metadata: { namespace: 'boxwright-system', name: 'boxwright-digest-key' },
+    data: { key },
+  } as never);
+}
+
+function installationOf(world: World): string | undefined {
+  const ref = { namespace: 'boxwright-system', name: 'boxwright-installation' };
+  const { data } = (world.kube.get(CONFIG_MAPS, ref) ?? {}) as { data?: { id?: string; uid?: string } };
+  return data?.uid === undefined ? undefined : data.id;
+}
+
+/** How a disturbed run differs from the undisturbed one; nothing when it is as good. */
+export function differences(workload: Workload, undisturbed: Run, disturbed: Run): string[] {
+  const out: string[] = [...disturbed.failures];
+  if (disturbed.failures.length > 0) return out;
+  for (const [i, { step, lines }] of undisturbed.views.entries()) {
+    const other = disturbed.views[i]?.lines ?? [];
+    const missing = lines.filter((line) => !other.includes(line));
+    const extra = other.filter((line) => !lines.includes(line));
+    if (missing.length + extra.length > 0) {
+      out.push(
+        `after "${step}":\n${[...missing.map((line) => `- ${line}`), ...extra.map((line) => `+ ${line}`)].join('\n')}`,
+      );
+    }
+  }
+  out.push(...countDifferences(workload, undisturbed, disturbed));
+  return out;
+}
+
+/** Calls that must have had their effect exactly as often as in the undisturbed run. */
+const EXACT = /^service (POST \/services\/(boxes|instances)\b|DELETE |PUT \/services\/instances\/\{id\}\/)/;
+/** Other writes may be repeated, but not for ever. */
+const REPEATS = 12;
+
+function countDifferences(workload: Workload, undisturbed: Run, disturbed: Run): string[] {
+  const [before, now] = [countOf(undisturbed), countOf(disturbed)];
+  const out: string[] = [];
+  for (const label of new Set([...before.keys(), ...now.keys()])) {
+    const [was, is] = [before.get(label) ?? 0, now.get(label) ?? 0];
+    if (EXACT.test(label) && workload.race !== true && was !== is) {
+      out.push(`${label}: took effect ${is} times, not ${was}`);
+    }
+  }
+  const writes = (run: Run): number => run.effects.slice(run.from).filter((effect) => applied(effect)).length;
+  const [was, is] = [writes(undisturbed), writes(disturbed)];
+  if (is > was + REPEATS) out.push(`${is} writes instead of ${was}`);
+  return out;
+}
+
+function countOf(run: Run): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const effect of run.effects) {
+    if (applied(effect)) counts.set(effect.label, (counts.get(effect.label) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export { NAMESPACE };
