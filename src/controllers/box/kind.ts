@@ -30,6 +30,7 @@ export function boxKind(options: {
     onMissing: 'Recreate',
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
     candidate: boxCandidate,
+    sameState: (entry, known) => entry.name === known.name,
     misfit: (record, handle) => misfitOf(record, 'script', handle),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),

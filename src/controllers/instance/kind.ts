@@ -41,6 +41,10 @@ export function instanceKind(options: {
         ...(phase === 'Terminated' ? { ending: 'terminated' } : {}),
       };
     },
+    sameState: (entry, known) => {
+      const [a, b] = [pairOf(entry), pairOf(known)];
+      return a.state === b.state && (entry.operation === undefined || a.event === b.event);
+    },
     misfit: (record) =>
       record.schema === undefined || record.schema.endsWith('/instance')
         ? undefined

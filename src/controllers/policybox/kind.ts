@@ -37,6 +37,7 @@ export function policyBoxKind(options: {
     onMissing: 'Recreate',
     forgotten: [...DRAFT_FORGOTTEN],
     candidate: boxCandidate,
+    sameState: (entry, known) => entry.name === known.name,
     misfit: (record, handle) => misfitOf(record, 'policy', handle),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolvePolicyBox(pass, context),

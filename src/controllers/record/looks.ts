@@ -14,6 +14,8 @@ import { verdict, type Verdict } from './status/verdict.ts';
 export const SHARED_LIST_AGE_MS = 30_000;
 /** An answer to our own write is taken over instead of a read for so long. */
 const TAKE_OVER_MS = 2_000;
+/** So many looks in a row may be glances at a list; then the record is read singly again. */
+const GLANCES_LIMIT = 10;
 
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
@@ -33,9 +35,12 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       memory.observed = { ...taken, fromWrite: false };
       if (handle.client.stamp() - taken.startedAt < TAKE_OVER_MS) return found(taken.record, taken.startedAt);
     }
+    const unchanged = await this.#unchanged(pass, id);
+    if (unchanged !== undefined) return unchanged;
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
       memory.failures = 0;
+      memory.glances = 0;
       memory.absence.noteFound();
       const lagEnds = (memory.lastWriteEndedAt ?? -Infinity) + handle.poll.lagWindowMs;
       if (read.startedAt < lagEnds && isOlder(read.record, memory.observed?.record)) {
@@ -51,6 +56,31 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return failed(read.kind === 'unknown' ? read.error : undefined, pass);
     }
     return this.#absence(pass, id, { status, startedAt: read.kind === 'missing' ? read.startedAt : 0 });
+  }
+
+  /**
+   * A periodic look first glances at the workspace's list, which all looks that fall due together share. An
+   * entry that shows nothing new stands for what was read singly; whatever else it shows is read singly.
+   */
+  async #unchanged(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Existence<Rec>> | undefined> {
+    const { memory, handle } = pass;
+    const known = memory.observed?.record;
+    if (pass.priority !== 'periodic' || known?.id !== id || known.updated === undefined) return undefined;
+    if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
+      return undefined;
+    const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
+      ...(memory.lastWriteEndedAt === undefined ? {} : { notBefore: memory.lastWriteEndedAt }),
+      maxAgeMs: handle.poll.processingMs / 4,
+      priority: pass.priority,
+      signal: pass.signal,
+    });
+    const entry = list.kind === 'found' ? list.record.find((other) => other.id === id) : undefined;
+    if (list.kind !== 'found' || entry === undefined) return undefined;
+    const same = entry.updated === known.updated && this.#kind.sameState(entry as unknown as Rec, known);
+    if (!same) return undefined;
+    memory.glances += 1;
+    memory.failures = 0;
+    return found(known, list.startedAt);
   }
 
   /** Looks for the record that carries the marker. */

@@ -24,6 +24,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   created: { id: string; record: Rec } | undefined;
   /** How the DELETE that this process sent last ended. */
   deletion: 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
+  /** Glances at a list in a row since the record was last read singly. */
+  glances: number;
   readonly absence: AbsenceLog;
   readonly refusals: SlowRetry<Verdict>;
   /** Failures in a row of calls that may be tried again. */
@@ -57,6 +59,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       intent: undefined,
       created: undefined,
       deletion: undefined,
+      glances: 0,
       absence,
       refusals: new SlowRetry<Verdict>(),
       failures: 0,
