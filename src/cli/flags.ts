@@ -41,6 +41,17 @@ export function addFlags(command: Command, table: FlagTable): void {
   for (const row of Object.values(table)) command.addOption(optionOf(row));
 }
 
+/** What the help text says of a flag: what it does, its choices, its default and its variable. */
+export function describeFlag({ choices, description, default: value, defaultText, env }: FlagRow): string {
+  const preset = defaultText ?? (value === undefined ? undefined : defaultOf(value));
+  const facts = [
+    ...(choices === undefined ? [] : [choices.join(' | ')]),
+    ...(preset === undefined ? [] : [`default: ${preset}`]),
+    `env: ${env}`,
+  ];
+  return `${description} (${facts.join(', ')})`;
+}
+
 /** Reads the flags back, in the types of the table. */
 export function readFlags<T extends FlagTable>(command: Command, table: T): FlagValues<T> {
   const given = command.opts<Record<string, unknown>>();
@@ -55,12 +66,10 @@ export function readFlags<T extends FlagTable>(command: Command, table: T): Flag
 
 function optionOf(row: FlagRow): Option {
   const option = new Option(row.flag, row.description).env(row.env);
-  if (row.choices !== undefined) option.choices(row.choices);
-  if (row.default !== undefined) option.default(row.default, row.defaultText ?? defaultText(row.default));
-  else if (row.defaultText !== undefined) option.default(undefined, row.defaultText);
+  if (row.default !== undefined) option.default(row.default);
   switch (row.type) {
     case 'text':
-      return option;
+      return row.choices === undefined ? option : option.choices(row.choices);
     case 'number':
       return option.argParser(readNumber);
     case 'boolean':
@@ -78,7 +87,7 @@ function optionOf(row: FlagRow): Option {
   }
 }
 
-function defaultText(value: NonNullable<FlagRow['default']>): string {
+function defaultOf(value: NonNullable<FlagRow['default']>): string {
   if (typeof value === 'object') return value.length === 0 ? 'none' : value.join(',');
   return String(value);
 }

@@ -43,8 +43,14 @@ function asText(line: string): string {
       stacks.push(String(value.stack));
       return `${key}=${JSON.stringify((value as { message?: unknown }).message ?? '')}`;
     }
-    return `${key}=${typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value)}`;
+    return `${key}=${wordOf(value)}`;
   });
   const head = [String(time).slice(11, 23), String(level).toUpperCase().padEnd(5), String(msg), ...words];
   return [head.join(' '), ...stacks.map((stack) => stack.replaceAll(/^/gm, '    '))].join('\n') + '\n';
+}
+
+function wordOf(value: unknown): string {
+  if (typeof value === 'string' && /^[\w./:@{}-]+$/.test(value)) return value;
+  if (typeof value === 'number') return String(Math.round(value * 10) / 10);
+  return JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CliIo, CommandDefinition, CommandEntry } from './command.ts';
 import { EXIT, EXIT_CODES, UsageError } from './exit-codes.ts';
-import { addFlags, readFlags } from './flags.ts';
+import { addFlags, describeFlag, readFlags } from './flags.ts';
 import { InterruptedError } from './interrupt.ts';
 import { paintFor } from './terminal.ts';
 import { version } from './version.ts';
@@ -82,6 +82,13 @@ function configure(command: Command, io: CliIo): Command {
 
 function describe(command: Command, definition: CommandDefinition): void {
   addFlags(command, definition.flags);
+  const rows = new Map(Object.values(definition.flags).map((row) => [row.flag, row]));
+  command.configureHelp({
+    optionDescription: ({ flags, description }) => {
+      const row = rows.get(flags);
+      return row === undefined ? description : describeFlag(row);
+    },
+  });
   const notes = definition.notes === undefined ? '' : `\n${definition.notes.trim()}\n`;
   command.addHelpText('after', `${notes}\n${exitCodeHelp()}`);
 }

@@ -1,6 +1,6 @@
 import { runSandbox, SANDBOX_FLAGS, type SandboxCommandOptions } from '../../sandbox/index.ts';
 import { defineCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, UsageError } from '../exit-codes.ts';
 import type { FlagRow, FlagTable } from '../flags.ts';
 
 /** `boxwright sandbox`. */
@@ -9,12 +9,20 @@ export const sandboxCommand = defineCommand({
   notes: 'It ends with ^C or SIGTERM. It has no TLS: leave it on loopback, or put a proxy in front of it.',
   async run(values, io) {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-    // The table is made from SANDBOX_FLAGS, whose names are the keys of these options.
-    await runSandbox(given as unknown as SandboxCommandOptions, {
-      write: (text) => void io.stdout.write(text),
-      signal: io.interrupt.signal,
-      log: (message, fields) => void io.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
-    });
+    try {
+      // The table is made from SANDBOX_FLAGS, whose names are the keys of these options.
+      await runSandbox(given as unknown as SandboxCommandOptions, {
+        write: (text) => void io.stdout.write(text),
+        signal: io.interrupt.signal,
+        log: (message, fields) => void io.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+      });
+    } catch (error) {
+      // A plain error of it names an option that is wrong; those of the system and of the data have a code.
+      if (error instanceof Error && error.name === 'Error' && !('code' in error)) {
+        throw new UsageError(error.message);
+      }
+      throw error;
+    }
     return EXIT.ok;
   },
 });
