@@ -2,13 +2,13 @@ import { blobRoutes } from './blobs/routes.ts';
 import { boxRoutes } from './boxes/routes.ts';
 import type { Route } from './edge/route.ts';
 import { instanceRoutes } from './instances/routes.ts';
+import { openApiRoutes } from './openapi/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { providerRoutes } from './providers/routes.ts';
 import { securityRoutes } from './security/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
 
-/** Every endpoint of the service. */
-export const ROUTES: readonly Route[] = [
+const SERVICE_ROUTES: readonly Route[] = [
   ...securityRoutes,
   ...boxRoutes,
   ...instanceRoutes,
@@ -17,3 +17,6 @@ export const ROUTES: readonly Route[] = [
   ...workspaceRoutes,
   ...organizationRoutes,
 ];
+
+/** Every endpoint of the service, and what it serves outside /services. */
+export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...openApiRoutes(SERVICE_ROUTES)];

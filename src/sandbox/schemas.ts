@@ -29,7 +29,7 @@ export const Variable = Type.Object({
 /** In a deploy request or an update only the name says which variable is meant. */
 export const VariableOverride = Type.Object({
   ...Variable.properties,
-  type: Type.Optional(Type.String({ maxLength: 64 })),
+  type: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 });
 
 export const Member = Type.Object({
@@ -47,6 +47,13 @@ export const LeaseInput = Type.Object({
   operation: choice('shutdown', 'terminate', 'alwayson'),
   expire: Type.Optional(NullableTimestamp),
   released: Type.Optional(Type.Boolean()),
+});
+
+/** Every 4xx and 5xx. */
+export const FailureAnswer = Type.Object({
+  message: Type.String({ examples: ['name: is required'] }),
+  error: Type.String({ examples: ['Bad Request'] }),
+  code: Type.Integer({ examples: [400] }),
 });
 
 /** A file by reference (events, readme, dockerfile). */

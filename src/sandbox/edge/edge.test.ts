@@ -241,3 +241,18 @@ test('records can be changed and removed by hand', async () => {
   sandbox.admin.removeRecord('boxes', box.id);
   expect((await call('GET', box.uri)).status).toBe(404);
 });
+
+test('unknown fields are ignored, or refused where that reading is chosen; what was answered goes back', async () => {
+  const { call, sandbox, deployable, deploy, clock } = await startFixture();
+  const { box, policy } = await deployable();
+  const instance = await deploy({ box, policy });
+  await clock.advance(4000);
+  const answered = (await call('GET', instance.uri)).body;
+  expect((await call('PUT', box.uri, { ...box, colour: 'red' })).body.colour).toBeUndefined();
+  sandbox.admin.setReadings({ unknownFields: 'refused' });
+  const refused = await call('PUT', box.uri, { ...box, colour: 'red' });
+  expect(refused).toMatchObject({ status: 400, body: { message: 'colour: is not a field of this request' } });
+  for (const record of [box, policy, answered]) {
+    expect((await call('PUT', record.uri, record)).status).toBe(200);
+  }
+});

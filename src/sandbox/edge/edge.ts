@@ -182,8 +182,24 @@ export class Edge {
     if (route.body === 'bytes') return undefined;
     const body = parseJson(request.body);
     this.#parts.validation.check(route.body, body);
+    if (this.#parts.service.rules.strictFields) refuseUnknown(route, body as object);
     return body;
   }
+}
+
+/** Members of request and answer bodies are known: what the service returned can always be sent back. */
+function refuseUnknown(route: Route, body: object): void {
+  const known = new Set([
+    ...Object.keys(propertiesOf(route.body)),
+    ...Object.keys(propertiesOf(route.answer)),
+    ...(route.moreFields ?? []),
+  ]);
+  const unknown = Object.keys(body).find((name) => !known.has(name));
+  if (unknown !== undefined) throw new Refusal(400, `${unknown}: is not a field of this request`);
+}
+
+function propertiesOf(schema: Route['body'] | Route['answer']): object {
+  return typeof schema === 'object' && 'properties' in schema ? (schema.properties as object) : {};
 }
 
 const NOBODY: Caller = { account: '', email: '', personal: '', organization: '', workspaces: new Set() };
@@ -229,7 +245,7 @@ function render(outcome: Outcome, success: number): SandboxAnswer {
   if (outcome.kind === 'text') {
     return answer(
       encode(outcome.text),
-      { 'content-type': outcome.type ?? 'application/json' },
+      { 'content-type': outcome.type ?? 'application/json', ...outcome.headers },
       outcome.status,
     );
   }
@@ -237,7 +253,7 @@ function render(outcome: Outcome, success: number): SandboxAnswer {
   if (outcome.kind === 'bytes') {
     return answer(outcome.bytes, { 'content-type': outcome.type, ...outcome.headers });
   }
-  return answer(new Uint8Array(), {}, outcome.status);
+  return answer(new Uint8Array(), { ...outcome.headers }, outcome.status);
 }
 
 const NAMES: Readonly<Record<number, string>> = {

@@ -31,10 +31,10 @@ export interface Call {
 export type Outcome =
   | { kind: 'json'; value: unknown; status?: number }
   /** JSON text made earlier. */
-  | { kind: 'text'; text: string; type?: string; status?: number }
+  | { kind: 'text'; text: string; type?: string; status?: number; headers?: Record<string, string> }
   | { kind: 'list'; items: readonly string[] }
   | { kind: 'bytes'; bytes: Uint8Array; type: string; headers?: Record<string, string> }
-  | { kind: 'none'; status?: number };
+  | { kind: 'none'; status?: number; headers?: Record<string, string> };
 
 /** One row of the interface: a method and a path with what it takes and answers. */
 export interface Route {
@@ -51,6 +51,12 @@ export interface Route {
   body?: TSchema | 'bytes';
   /** Schema of the successful answer, where it is JSON. */
   answer?: TSchema;
+  /** Success codes of other readings. */
+  alsoSuccess?: readonly number[];
+  /** Members of the body beyond those of the schemas, by type of record. */
+  moreFields?: readonly string[];
+  /** Content type of the successful answer, where it is not JSON of a schema. */
+  text?: string;
   /** Names of the query parameters that mean something. */
   query?: readonly string[];
   handler: (call: Call) => Outcome;

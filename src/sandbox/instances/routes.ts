@@ -9,8 +9,12 @@ import { deploy, overrides } from './deploy.ts';
 import { armLease, dropLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { runId, startOperation } from './operations.ts';
 import {
+  ActivityAnswer,
+  BindingInstance,
   DeployRequest,
   InstanceAnswer,
+  InstanceEntry,
+  ServiceAnswer,
   InstanceUpdate,
   OperationAnswer,
   PullRequest,
@@ -217,7 +221,7 @@ export const instanceRoutes: readonly Route[] = [
     success: 200,
     errors: [400],
     query: ['ids'],
-    answer: Type.Array(InstanceAnswer),
+    answer: Type.Array(InstanceEntry),
     handler: (call) => {
       const { listing, caller } = call;
       const found = [
@@ -261,6 +265,7 @@ export const instanceRoutes: readonly Route[] = [
     path: '/services/instances/{instance_id}',
     summary: 'Terminate, force-terminate or delete an instance',
     success: 202,
+    alsoSuccess: [200],
     errors: [400, 403, 404, 409],
     query: ['operation'],
     handler: remove,
@@ -279,6 +284,7 @@ export const instanceRoutes: readonly Route[] = [
     path: '/services/instances/{instance_id}/reconfigure',
     summary: 'Start the operation reconfigure',
     success: 202,
+    alsoSuccess: [200],
     errors: [409],
     body: ReconfigureRequest,
     answer: InstanceAnswer,
@@ -289,6 +295,7 @@ export const instanceRoutes: readonly Route[] = [
     path: '/services/instances/{instance_id}/pull',
     summary: 'Apply a box version',
     success: 202,
+    alsoSuccess: [200],
     errors: [400, 403, 404, 409],
     body: PullRequest,
     handler: pull,
@@ -313,6 +320,7 @@ export const instanceRoutes: readonly Route[] = [
     summary: 'The service behind an instance, with its machines',
     success: 200,
     errors: [403, 404],
+    answer: ServiceAnswer,
     handler: (call) => ({ kind: 'json', value: serviceView(call.service, visible(call)) }),
   },
   {
@@ -321,6 +329,7 @@ export const instanceRoutes: readonly Route[] = [
     summary: 'Activity lines, of one operation or of all',
     success: 200,
     errors: [403, 404],
+    answer: Type.Array(ActivityAnswer),
     query: ['operation'],
     handler: (call) => {
       const wanted = call.query.get('operation');
@@ -344,6 +353,7 @@ export const instanceRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     query: ['machine_name', 'box', 'event', 'operation'],
+    text: 'text/plain; charset=utf-8',
     handler: (call) => {
       const { store } = call.service;
       const { query } = call;
@@ -366,6 +376,7 @@ export const instanceRoutes: readonly Route[] = [
     summary: 'Instances that are bound to this one',
     success: 200,
     errors: [403, 404],
+    answer: Type.Array(BindingInstance),
     handler: (call) => {
       const { service, caller } = call;
       const instance = visible(call);

@@ -5,7 +5,14 @@ import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import type { Member, ProviderDoc } from '../model.ts';
 import { checkProviderEnabled } from '../organizations/gates.ts';
 import { startPhase, usersOf } from './lifecycle.ts';
-import { NewImage, NewProvider, ProviderAnswer, ProviderLog, ProviderUpdate } from './schemas.ts';
+import {
+  ImageAnswer,
+  NewImage,
+  NewProvider,
+  ProviderAnswer,
+  ProviderLog,
+  ProviderUpdate,
+} from './schemas.ts';
 import { isMasked, maskSecrets, PROVIDER_TYPES } from './types.ts';
 import { providerEntry, providerView, TEST_PROVIDER_ID } from './view.ts';
 
@@ -97,6 +104,8 @@ function create(call: Call): Outcome {
 const SCHEMAS = new Map(
   Object.entries(PROVIDER_TYPES).map(([type, { fields }]) => [type, Type.Object({ ...fields })]),
 );
+
+const TYPE_FIELDS = Object.values(PROVIDER_TYPES).flatMap(({ fields }) => Object.keys(fields));
 
 function fieldsSchema(type: string): ReturnType<typeof Type.Object> {
   return SCHEMAS.get(type) ?? Type.Object({});
@@ -221,6 +230,7 @@ export const providerRoutes: readonly Route[] = [
     success: 202,
     errors: [400, 409],
     body: NewProvider,
+    moreFields: TYPE_FIELDS,
     answer: ProviderAnswer,
     handler: create,
   },
@@ -240,6 +250,7 @@ export const providerRoutes: readonly Route[] = [
     success: 200,
     errors: [400, 403, 404, 409],
     body: ProviderUpdate,
+    moreFields: TYPE_FIELDS,
     answer: ProviderAnswer,
     handler: update,
   },
@@ -279,6 +290,7 @@ export const providerRoutes: readonly Route[] = [
     success: 202,
     errors: [400, 403, 404],
     body: NewImage,
+    answer: ImageAnswer,
     handler: addImage,
   },
   {

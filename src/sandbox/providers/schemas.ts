@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { Member } from '../schemas.ts';
-import { choice } from '../schemas.ts';
+import { choice, Member } from '../schemas.ts';
 import { PROVIDER_TYPES } from './types.ts';
 
 const icon = Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()]));
@@ -27,6 +26,13 @@ export const NewImage = Type.Object({
   location: Type.String({ minLength: 1, maxLength: 256 }),
   name: Type.String({ minLength: 1, maxLength: 256 }),
   description,
+});
+
+export const ImageAnswer = Type.Object({
+  id: Type.String(),
+  location: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
 });
 
 export const ProviderAnswer = Type.Object({

@@ -5,8 +5,11 @@ import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route
 import { badRequest, forbidden, notFound } from '../http.ts';
 import { instanceList } from '../instances/routes.ts';
 import type { Member, WorkspaceDoc } from '../model.ts';
+import { BoxList } from '../boxes/schemas.ts';
+import { InstanceEntry } from '../instances/schemas.ts';
+import { ProviderAnswer } from '../providers/schemas.ts';
 import { providerEntry } from '../providers/view.ts';
-import { Member as MemberSchema } from '../schemas.ts';
+import { Member as MemberSchema, Timestamp } from '../schemas.ts';
 import { workspaceId, workspaceView } from './view.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 256 });
@@ -26,8 +29,22 @@ const WorkspaceAnswer = Type.Object({
   uri: Type.String(),
   name: Type.String(),
   schema: Type.String(),
-  created: Type.String(),
-  updated: Type.String(),
+  created: Timestamp,
+  updated: Timestamp,
+  deleted: Type.Union([Timestamp, Type.Null()]),
+  icon: Type.String(),
+  // Team workspaces.
+  organizations: Type.Optional(texts),
+  members: Type.Optional(Type.Array(MemberSchema)),
+  owner: Type.Optional(Type.String()),
+  ldap_groups: Type.Optional(texts),
+  // Personal workspaces.
+  organization: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String()),
+  group_dns: Type.Optional(Type.Array(Type.Unknown())),
+  add_provider: Type.Optional(Type.Boolean()),
+  deploy_instance: Type.Optional(Type.Boolean()),
+  take_tour: Type.Optional(Type.Boolean()),
 });
 
 interface Body {
@@ -192,6 +209,7 @@ export const workspaceRoutes: readonly Route[] = [
     path: '/services/workspaces',
     summary: 'Create a team workspace',
     success: 200,
+    alsoSuccess: [201],
     errors: [400, 409],
     body: NewWorkspace,
     answer: WorkspaceAnswer,
@@ -230,6 +248,8 @@ export const workspaceRoutes: readonly Route[] = [
     summary: 'Providers of a workspace',
     success: 200,
     errors: [400],
+    query: ['ids'],
+    answer: Type.Array(ProviderAnswer),
     handler: (call) => {
       const { id } = own(call);
       const shared = call.listing.providers.all().filter((provider) => provider.shared);
@@ -249,6 +269,7 @@ export const workspaceRoutes: readonly Route[] = [
     summary: 'Boxes of a workspace',
     success: 200,
     errors: [400],
+    answer: BoxList,
     query: ['ids'],
     handler: (call) => {
       const boxes = ofWorkspace(call.listing.boxes, own(call).id).filter((box) => box.version === undefined);
@@ -261,6 +282,7 @@ export const workspaceRoutes: readonly Route[] = [
     summary: 'Instances of a workspace',
     success: 200,
     errors: [400],
+    answer: Type.Array(InstanceEntry),
     query: ['ids', 'service'],
     handler: (call) => {
       const { id } = own(call);
