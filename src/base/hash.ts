@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, type KeyObject } from 'node:crypto';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -30,7 +30,7 @@ export function sha256Base32(...parts: readonly (string | Uint8Array)[]): string
 }
 
 /** HMAC-SHA-256 of the parts under `key`, in lower-case base32 (52 characters). */
-export function hmacBase32(key: Uint8Array, ...parts: readonly (string | Uint8Array)[]): string {
+export function hmacBase32(key: Uint8Array | KeyObject, ...parts: readonly (string | Uint8Array)[]): string {
   const hmac = createHmac('sha256', key);
   for (const part of parts) feed(hmac, part);
   return base32(hmac.digest());

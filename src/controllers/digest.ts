@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { hmacBase32, sha256Base32 } from '../base/hash.ts';
 import { KubeApiError, SECRETS, type KubeClient, type KubeObject } from '../kube/index.ts';
 
@@ -18,10 +18,10 @@ interface KeySecret extends KubeObject {
 export class Digest {
   /** Names the key; a hash under another key can be compared with nothing. */
   readonly keyId: string;
-  readonly #key: Uint8Array;
+  readonly #key: KeyObject;
 
   constructor(key: Uint8Array) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.keyId = sha256Base32('digest key', key).slice(0, 8);
   }
 

@@ -194,6 +194,7 @@ export class Operator implements Runner {
         terminateNoted: undefined,
         leasePut: undefined,
         takeOffTries: undefined,
+        addressesOf: undefined,
         running: undefined,
       }),
     });

@@ -82,7 +82,8 @@ export class KubeSources implements Sources {
     name: string,
     signal?: AbortSignal,
   ): Promise<Readonly<Record<string, Uint8Array>> | undefined> {
-    const object = await this.#secret(namespace, name, signal);
+    // Not a shared read: whoever has just mended the credentials and asks for a look gets one.
+    const object = await this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
     if (object === undefined) return undefined;
     return Object.fromEntries(
       Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),

@@ -156,6 +156,7 @@ describe('a box', () => {
     await world.edit('Box', 'web', { onMissing: 'Hold' });
     world.sandbox.admin.removeRecord('boxes', record().id);
     await world.until(() => ready() === 'False RecordMissing', 3_600_000);
+    expect(boxes()).toEqual([]);
   });
 
   it('follows a Secret and a ConfigMap that it takes contents from', async () => {

@@ -8,7 +8,7 @@ import { hashOfVariables, readFile, resolveVariables } from '../content/variable
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
-import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
 import { boxCycle } from './cycle.ts';
@@ -30,7 +30,7 @@ export function boxKind(options: {
     onMissing: 'Recreate',
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
     candidate: boxCandidate,
-    sameState: (entry, known) => entry.name === known.name,
+    showsNothingNew: boxUnchanged,
     misfit: (record, handle) => misfitOf(record, 'script', handle),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),

@@ -12,6 +12,11 @@ export function boxCandidate(record: BoxRecord, marker: string, finalName: strin
   return { id: record.id, marked: record.name === marker, named: record.name === finalName };
 }
 
+/** Whether a list entry shows the box as it is known. */
+export function boxUnchanged(entry: BoxRecord, known: BoxRecord): boolean {
+  return entry.updated !== undefined && entry.updated === known.updated && entry.name === known.name;
+}
+
 /** Whether a record is of the type that a kind stands for; the schema's last word tells (never whole URIs). */
 export function misfitOf(
   record: BoxRecord,

@@ -6,6 +6,7 @@ import { driftList } from '../draft/converge.ts';
 import type { Convergence } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition } from '../record/status/verdict.ts';
+import { withAddresses } from './addresses.ts';
 import { attach } from './attach.ts';
 import { decideInstance, type InstanceObservation, type InstanceStep } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
@@ -213,7 +214,7 @@ export class InstanceConvergence {
     return {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
-        ...fields,
+        ...(await withAddresses(pass, record, fields)),
         ...(lease === undefined
           ? {}
           : { lease: seen.leaseNotKept ? { ...lease, by: 'Operator' } : { ...lease, by: 'Service' } }),

@@ -41,10 +41,7 @@ export function instanceKind(options: {
         ...(phase === 'Terminated' ? { ending: 'terminated' } : {}),
       };
     },
-    sameState: (entry, known) => {
-      const [a, b] = [pairOf(entry), pairOf(known)];
-      return a.state === b.state && (entry.operation === undefined || a.event === b.event);
-    },
+    showsNothingNew: instanceUnchanged,
     misfit: (record) =>
       record.schema === undefined || record.schema.endsWith('/instance')
         ? undefined
@@ -60,6 +57,16 @@ export function instanceKind(options: {
     removal: (pass, record) => Promise.resolve(removal(pass, record, context)),
     remove: (pass, id, how) => remove(pass, id, how, context),
   };
+}
+
+/**
+ * While an operation runs only its end matters, though `updated` moves with every machine; afterwards whatever
+ * moves `updated` does. An entry without its operation says too little.
+ */
+function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolean {
+  const [now, before] = [pairOf(entry), pairOf(known)];
+  if (now.event === '' || now.state !== before.state || now.event !== before.event) return false;
+  return now.state === 'processing' || (entry.updated !== undefined && entry.updated === known.updated);
 }
 
 /** The lease's end counts from the intent and is kept there, so that every try sends the same one. */

@@ -21,6 +21,8 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   leasePut: { terms: string; kept: boolean } | undefined;
   /** How often taking the lease off was tried: builds differ in how it is said. */
   takeOffTries: number | undefined;
+  /** The operation since which the machines' addresses were read. */
+  addressesOf: string | undefined;
   /** The operation that is seen running, and since when this process sees it, monotonic milliseconds. */
   running: { phase: string; since: number } | undefined;
 }

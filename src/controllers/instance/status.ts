@@ -32,7 +32,11 @@ export const INSTANCE_FORGOTTEN = [
 /** What a record shows, as status fields. Secrets of the service (tokens of machines) are never among them. */
 export function projectInstance(instance: Instance, record: InstanceRecord): StatusFields<Instance> {
   const pair = pairOf(record);
-  const machines = (record.service?.machines ?? []).flatMap((machine) => machineOf(machine));
+  const before = record.id === instance.status.id ? (instance.status.machines ?? []) : [];
+  const known = new Map(before.map(({ name, addresses }) => [name, addresses]));
+  const machines = (record.service?.machines ?? [])
+    .flatMap((machine) => machineOf(machine))
+    .map((machine) => ({ ...optional('addresses', known.get(machine.name)), ...machine }));
   const box = idOf(record.box);
   const policy = idOf(record.policy_box);
   const { operation } = record;
@@ -54,7 +58,7 @@ export function projectInstance(instance: Instance, record: InstanceRecord): Sta
         ? undefined
         : { ...optional('id', word(record.service.id)), ...optional('type', word(record.service.type)) },
     machines: machines.length === 0 ? undefined : machines,
-    address: machines[0]?.addresses?.public ?? machines[0]?.addresses?.private,
+    address: addressOf(machines),
     lease: leaseFields(instance, record),
     box:
       box === undefined ? instance.status.box : { id: box, ...optional('name', instance.spec.boxRef?.name) },
@@ -84,7 +88,14 @@ function leaseFields(instance: Instance, record: InstanceRecord): Instance['stat
   };
 }
 
-function machineOf(machine: MachineRecord): NonNullable<Instance['status']['machines']> {
+/** The address that stands for the instance: the first machine's, its public one where it has one. */
+export function addressOf(machines: Instance['status']['machines']): string | undefined {
+  const addresses = machines?.[0]?.addresses;
+  return addresses?.public ?? addresses?.private;
+}
+
+/** A machine as status shows it; none when it has no name. */
+export function machineOf(machine: MachineRecord): NonNullable<Instance['status']['machines']> {
   if (typeof machine.name !== 'string' || machine.name === '') return [];
   const address = machine.address ?? {};
   const [open, closed] = [word(address['public'], 256), word(address['private'], 256)];

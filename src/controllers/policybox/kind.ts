@@ -7,7 +7,7 @@ import { hashOfVariables, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
-import { boxCandidate, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import { failureVerdict } from '../record/decide.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { backoffMs } from '../record/looks.ts';
@@ -37,7 +37,7 @@ export function policyBoxKind(options: {
     onMissing: 'Recreate',
     forgotten: [...DRAFT_FORGOTTEN],
     candidate: boxCandidate,
-    sameState: (entry, known) => entry.name === known.name,
+    showsNothingNew: boxUnchanged,
     misfit: (record, handle) => misfitOf(record, 'policy', handle),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolvePolicyBox(pass, context),

@@ -73,8 +73,8 @@ export interface RecordKind<
 
   /** How a list entry, or a single representation, looks to a search. */
   candidate(record: Rec, marker: string, finalName: string): Candidate;
-  /** Whether a list entry shows the state that is known, apart from `updated`. */
-  sameState(entry: Rec, known: Rec): boolean;
+  /** Whether a list entry, which may lack parts, shows nothing that calls for reading the record singly. */
+  showsNothingNew(entry: Rec, known: Rec): boolean;
   /** Why a record cannot be adopted; undefined when it can. */
   misfit(record: Rec, handle: ConnectionHandle): string | undefined;
   read(handle: ConnectionHandle, id: string, options: ReadOptions): Promise<Read<Rec>>;

@@ -65,7 +65,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   async #unchanged(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Existence<Rec>> | undefined> {
     const { memory, handle } = pass;
     const known = memory.observed?.record;
-    if (pass.priority !== 'periodic' || known?.id !== id || known.updated === undefined) return undefined;
+    if (pass.priority !== 'periodic' || known?.id !== id) return undefined;
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
     const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
@@ -76,8 +76,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     const entry = list.kind === 'found' ? list.record.find((other) => other.id === id) : undefined;
     if (list.kind !== 'found' || entry === undefined) return undefined;
-    const same = entry.updated === known.updated && this.#kind.sameState(entry as unknown as Rec, known);
-    if (!same) return undefined;
+    if (!this.#kind.showsNothingNew(entry as unknown as Rec, known)) return undefined;
     memory.glances += 1;
     memory.failures = 0;
     return found(known, list.startedAt);
