@@ -1,4 +1,9 @@
-import { KubeTransportError, type KubeAnswer, type KubePort, type KubeRequest } from '../../src/kube/index.ts';
+import {
+  KubeTransportError,
+  type KubeAnswer,
+  type KubePort,
+  type KubeRequest,
+} from '../../src/kube/index.ts';
 import {
   ServiceTransportError,
   type PortAnswer,
@@ -139,6 +144,13 @@ function kubeRefusal(status: number): KubeAnswer {
   return {
     status,
     headers: { 'content-type': 'application/json' },
-    body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, reason: '', message: 'planned' },
+    body: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      status: 'Failure',
+      code: status,
+      reason: '',
+      message: 'planned',
+    },
   };
 }

@@ -27,7 +27,9 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
   if (undisturbed.failures.length > 0) {
     throw new Error(`${workload.name}, undisturbed: ${undisturbed.failures.join('\n')}`);
   }
-  const plans = plansOf(undisturbed, options.serviceErrors === true).filter((plan, number) => pick(plan, number));
+  const plans = plansOf(undisturbed, options.serviceErrors === true).filter((plan, number) =>
+    pick(plan, number),
+  );
   const failures: Tally['failures'] = [];
   for (const plan of plans) {
     const run = await runOnce(workload, { kinds, listLag, plan });

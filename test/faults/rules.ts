@@ -29,8 +29,14 @@ export function watchRules(world: World): { readonly broken: string[] } {
     }
     const seen = now.status?.observedGeneration ?? -1;
     claim(seen <= now.metadata.generation, 'observedGeneration runs ahead');
-    claim(old === undefined || seen >= (old.status?.observedGeneration ?? -1), 'observedGeneration went back');
-    claim(old?.status?.id === undefined || id === old.status.id, `id changed from ${old?.status?.id} to ${id}`);
+    claim(
+      old === undefined || seen >= (old.status?.observedGeneration ?? -1),
+      'observedGeneration went back',
+    );
+    claim(
+      old?.status?.id === undefined || id === old.status.id,
+      `id changed from ${old?.status?.id} to ${id}`,
+    );
     const text = JSON.stringify(now.status ?? {});
     claim(text.length < STATUS_BYTES, `status has ${text.length} bytes`);
     claim(!text.includes(CANARY), 'a secret stands in status');

@@ -1,15 +1,13 @@
-import { CONFIG_MAPS, SECRETS, type KubeRequest } from '../../src/kube/index.ts';
-import { NAMESPACE, World, type WorldOptions } from '../support/world.ts';
+import type { KubeRequest } from '../../src/kube/index.ts';
+import { World, type WorldOptions } from '../support/world.ts';
 import { applied, type Effect } from './effects.ts';
 import { Faults, type Plan } from './faults.ts';
+import { FAULTS_TOUCHED, installationOf, seedOwn } from './own.ts';
 import { watchRules } from './rules.ts';
 import { seedStrangers } from './strangers.ts';
 import { viewOf } from './view.ts';
 import type { Step, Workload } from './workloads.ts';
 
-/** What somebody else writes into an object to move its version; it has to stay. */
-export const FAULTS_TOUCHED = 'example.com/touched';
-const INSTALLATION = 'faults-installation';
 /** A process that has died is there again after so long. */
 const RESTART_MS = 1_000;
 /** The longest that anything may take: a refusal is tried again after 10 minutes, and a lag window comes after. */
@@ -118,6 +116,7 @@ class Runner {
     const end = since + LIMIT_MS;
     for (;;) {
       await world.advance(Math.min(world.clock.untilNext() ?? 1_000, 5_000));
+      await step.help?.(world);
       const now = world.clock.monotonic();
       if (effects.length !== count || !world.isRunning) {
         count = effects.length;
@@ -173,25 +172,6 @@ class Runner {
   }
 }
 
-/** The operator's own objects, as an earlier start left them. */
-function seedOwn(world: World): void {
-  const metadata = { namespace: 'boxwright-system', name: 'boxwright-installation' };
-  world.kube.seed(CONFIG_MAPS, { metadata });
-  const { uid } = world.kube.get(CONFIG_MAPS, metadata)?.metadata ?? {};
-  world.kube.seed(CONFIG_MAPS, { metadata, data: { id: INSTALLATION, uid } } as never);
-  const key = Buffer.alloc(32, 7).toString('base64');
-  world.kube.seed(SECRETS, {
-    metadata: { namespace: 'boxwright-system', name: 'boxwright-digest-key' },
-    data: { key },
-  } as never);
-}
-
-function installationOf(world: World): string | undefined {
-  const ref = { namespace: 'boxwright-system', name: 'boxwright-installation' };
-  const { data } = (world.kube.get(CONFIG_MAPS, ref) ?? {}) as { data?: { id?: string; uid?: string } };
-  return data?.uid === undefined ? undefined : data.id;
-}
-
 /** How a disturbed run differs from the undisturbed one; nothing when it is as good. */
 export function differences(workload: Workload, undisturbed: Run, disturbed: Run): string[] {
   const out: string[] = [...disturbed.failures];
@@ -237,5 +217,3 @@ function countOf(run: Run): Map<string, number> {
   }
   return counts;
 }
-
-export { NAMESPACE };

@@ -30,7 +30,11 @@ export async function seedStrangers(world: World, installationId: string): Promi
     const answer = await sandbox.handle({
       method,
       path,
-      headers: { 'service-token': 'token-of-ops', 'service-release': '4.0', 'content-type': 'application/json' },
+      headers: {
+        'service-token': 'token-of-ops',
+        'service-release': '4.0',
+        'content-type': 'application/json',
+      },
       body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
     });
     const text = Buffer.from(answer.body).toString();
@@ -57,7 +61,8 @@ export async function seedStrangers(world: World, installationId: string): Promi
         instances: 1,
       },
     });
-  const marker = (kind: string, name: string): string => markerOf(installationId, { kind, namespace: NAMESPACE, name });
+  const marker = (kind: string, name: string): string =>
+    markerOf(installationId, { kind, namespace: NAMESPACE, name });
 
   for (const name of OURS.boxes) {
     await script(name, team);

@@ -1,6 +1,7 @@
 import { canonicalJson, sha256Base32 } from '../../src/base/hash.ts';
 import type { Shown, World } from '../support/world.ts';
-import { FAULTS_TOUCHED } from './run.ts';
+import { markerPrefix } from '../../src/controllers/record/identity/marker.ts';
+import { FAULTS_TOUCHED, installationOf } from './own.ts';
 import type { Strangers } from './strangers.ts';
 
 type Json = Record<string, unknown>;
@@ -21,7 +22,11 @@ export function viewOf(world: World, strangers: Strangers): string[] {
   const instances = (admin.records('instances') as unknown as Doc[]).filter(({ id }) => !strangers.has(id));
   const names = new Map<string, string>();
   for (const { id, name } of [...boxes, ...instances]) names.set(id, `<id of ${name}>`);
-  for (const { id, content } of admin.snapshot().content) names.set(id, `<blob ${sha256Base32(content).slice(0, 8)}>`);
+  const installation = installationOf(world) ?? '';
+  names.set(installation, '<installation>');
+  names.set(markerPrefix(installation), '<marker of>-');
+  for (const { id, content } of admin.snapshot().content)
+    names.set(id, `<blob ${sha256Base32(content).slice(0, 8)}>`);
   const plain = (value: unknown): string => neutral(canonicalJson(value), names);
 
   const lines: string[] = [];
@@ -31,7 +36,8 @@ export function viewOf(world: World, strangers: Strangers): string[] {
   const now = world.clock.now();
   for (const instance of instances) {
     lines.push(`record of an instance: ${plain(shownInstance(instance, now))}`);
-    if (!leasesAgree(instance, world.list('Instance'))) lines.push('record and status disagree about the lease');
+    if (!leasesAgree(instance, world.list('Instance')))
+      lines.push('record and status disagree about the lease');
   }
   for (const { id, name } of instances) {
     const operations = (admin.records('operations') as unknown as Json[])
@@ -58,7 +64,12 @@ function shownInstance(instance: Doc, now: number): Json {
     machines: service.machines.map((machine) => machine.state),
     ...(lease === undefined
       ? {}
-      : { lease: { ...lease, ...(lease.expire === undefined ? {} : { expire: hoursLeft(lease.expire, now) }) } }),
+      : {
+          lease: {
+            ...lease,
+            ...(lease.expire === undefined ? {} : { expire: hoursLeft(lease.expire, now) }),
+          },
+        }),
   };
 }
 
@@ -88,7 +99,10 @@ function shownResource(object: Shown): Json {
       Object.entries(annotations ?? {}).filter(([key]) => key !== FAULTS_TOUCHED),
     ),
     spec: object.spec,
-    status: { ...status, conditions: status.conditions?.map(({ lastTransitionTime: _, ...rest }: Json) => rest) },
+    status: {
+      ...status,
+      conditions: status.conditions?.map(({ lastTransitionTime: _, ...rest }: Json) => rest),
+    },
   };
 }
 
@@ -100,5 +114,6 @@ function neutral(text: string, names: ReadonlyMap<string, string>): string {
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?/g, '<time>')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
     .replace(/\beb-[a-z0-9]{5}\b/g, '<service>')
+    .replace(/\b[a-z2-7]{8}:[a-z2-7]{32}\b/g, '<keyed hash>')
     .replace(/"upload_date":"[^"]*"/g, '"upload_date":"<time>"');
 }

@@ -6,6 +6,8 @@ export interface Step {
   name: string;
   act(world: World): Promise<void>;
   done(world: World): boolean;
+  /** What the operator's own messages ask the user for meanwhile. */
+  help?(world: World): Promise<void>;
 }
 
 /** A sequence of steps. The effects of `setup` are those of other workloads: they are not planned for. */
@@ -143,7 +145,8 @@ export function allReady(world: World): boolean {
     for (const { metadata, status } of world.list(kind)) {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       if (ready?.status !== 'True' || status?.observedGeneration !== metadata.generation) return false;
-      if (status.conditions?.some(({ type }) => type === 'Reconciling' || type === 'Stalled') === true) return false;
+      if (status.conditions?.some(({ type }) => type === 'Reconciling' || type === 'Stalled') === true)
+        return false;
       if (status['currentOperation'] !== undefined) return false;
     }
   }
@@ -160,6 +163,16 @@ const placed = applying('place', SMALL, allReady);
 const boxed = applying('box', `${SECRET}---${PLAIN_WEB}`, allReady);
 const deployed = applying('deploy', INSTANCE, allReady);
 
+/**
+ * Credentials that are deleted in the same go are only in the memory of the process: after a crash the operator
+ * asks for them.
+ */
+async function bringCredentials(world: World): Promise<void> {
+  if (!/CredentialsMissing|WaitingForSecret/.test(world.describe())) return;
+  if (world.list('Secret').some(({ metadata }) => metadata.name === 'deploy-login')) return;
+  await world.apply(CONNECTION.split('---')[0] ?? '');
+}
+
 function deletion(...names: [KindName | 'Secret' | 'ConfigMap', string][]): Step {
   return {
     name: 'delete',
@@ -167,6 +180,7 @@ function deletion(...names: [KindName | 'Secret' | 'ConfigMap', string][]): Step
       for (const [kind, name] of names) await world.delete(kind, name);
     },
     done: gone(...names.map(([kind]) => kind).filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap')),
+    help: bringCredentials,
   };
 }
 
@@ -183,10 +197,8 @@ const everything = deletion(
 const statusOf = (world: World): Record<string, unknown> => world.get('Instance', 'web-eu')?.status ?? {};
 const recordOf = (world: World): Record<string, unknown> => {
   const id = statusOf(world)['id'];
-  return (world.sandbox.admin.records('instances').find((record) => record.id === id) ?? {}) as object as Record<
-    string,
-    unknown
-  >;
+  return (world.sandbox.admin.records('instances').find((record) => record.id === id) ??
+    {}) as object as Record<string, unknown>;
 };
 
 /** The paths of create, operate and delete. */
@@ -210,8 +222,11 @@ export const WORKLOADS: readonly Workload[] = [
         },
         done: (world) =>
           allReady(world) &&
-          (world.sandbox.admin.records('boxes') as unknown as { name: string; owner: string; fields: object }[]).some(
-            ({ name, fields }) => name === 'web' && JSON.stringify(fields).includes(blobOf(world, 'echo listening well')),
+          (world.sandbox.admin.records('boxes') as unknown as { name: string; fields: object }[]).some(
+            ({ name, fields }) => {
+              const text = JSON.stringify(fields);
+              return name === 'web' && blobsOf(world, 'echo listening well').some((id) => text.includes(id));
+            },
           ),
       },
       deletion(['Box', 'runtime'], ['Box', 'web'], ['Secret', 'web-admin'], ['ConfigMap', 'web-files']),
@@ -268,7 +283,8 @@ export const WORKLOADS: readonly Workload[] = [
       {
         name: 'reinstall',
         act: (world) => world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'once' }),
-        done: (world) => allReady(world) && JSON.stringify(statusOf(world)['handledRequests'] ?? {}).includes('once'),
+        done: (world) =>
+          allReady(world) && JSON.stringify(statusOf(world)['handledRequests'] ?? {}).includes('once'),
       },
       {
         name: 'renew',
@@ -276,7 +292,8 @@ export const WORKLOADS: readonly Workload[] = [
           await world.advance(70 * 60_000);
           await world.annotate('InstanceLease', 'evening', { 'boxwright.dev/renew': 'again' });
         },
-        done: (world) => allReady(world) && world.get('InstanceLease', 'evening')?.status?.['handledRenew'] === 'again',
+        done: (world) =>
+          allReady(world) && world.get('InstanceLease', 'evening')?.status?.['handledRenew'] === 'again',
       },
       {
         name: 'lease gone',
@@ -338,12 +355,16 @@ export const WORKLOADS: readonly Workload[] = [
     name: 'first start',
     first: true,
     setup: [],
-    steps: [connected, placed, deletion(['Secret', 'deploy-login'], ['Connection', 'main'], ['PolicyBox', 'small'])],
+    steps: [
+      connected,
+      placed,
+      deletion(['Secret', 'deploy-login'], ['Connection', 'main'], ['PolicyBox', 'small']),
+    ],
   },
 ];
 
-/** Start of the address of the blob with that content; something that is nowhere when there is none. */
-function blobOf(world: World, content: string): string {
-  const found = world.sandbox.admin.snapshot().content.find((blob) => Buffer.from(blob.content).toString() === content);
-  return found?.id ?? '<no such blob>';
+/** Ids of the blobs with that content: a crash may leave one that nothing refers to. */
+function blobsOf(world: World, content: string): string[] {
+  const { content: blobs } = world.sandbox.admin.snapshot();
+  return blobs.filter((blob) => Buffer.from(blob.content).toString() === content).map(({ id }) => id);
 }
