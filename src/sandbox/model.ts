@@ -182,7 +182,7 @@ export interface InstanceDoc {
   service: ServiceDoc;
   variables: Variable[];
   tags: string[];
-  bindings: unknown[];
+  bindings: { name: string; instance: string }[];
   members: Member[];
   state: string;
   operation: { event: string; workspace: string; created: string };

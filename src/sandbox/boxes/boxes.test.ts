@@ -101,6 +101,38 @@ test('PUT changes more, where that reading is chosen', async () => {
   expect(changed).toMatchObject({ claims: ['Other'], visibility: 'public' });
 });
 
+test('a cloudformation box needs an AWS provider', async () => {
+  const { call, sandbox, clock } = await startFixture();
+  const box = {
+    schema: `${sandbox.schemaBase}/boxes/cloudformation`,
+    name: 'db',
+    requirements: [],
+    type: 'MySQL Database Service',
+  };
+  expect((await call('POST', '/services/boxes', { ...box, provider_id: TEST_PROVIDER_ID })).status).toBe(400);
+  const provider = await ok(
+    call('POST', '/services/providers', {
+      schema: `${sandbox.schemaBase}/aws/provider`,
+      type: 'Amazon Web Services',
+      name: 'aws',
+      credentials: { role: 'r' },
+    }),
+  );
+  const created = await ok(call('POST', '/services/boxes', { ...box, provider_id: provider.id }));
+  await clock.advance(2000);
+  // Box and policy box carry the same id.
+  const instance = await ok(
+    call('POST', '/services/instances', {
+      schema: `${sandbox.schemaBase}/deploy-instance-request`,
+      box: { id: created.id },
+      policy_box: { id: created.id },
+    }),
+  );
+  await clock.advance(4000);
+  const done = await ok(call('GET', instance.uri));
+  expect(done).toMatchObject({ state: 'done', service: { type: 'MySQL Database Service', machines: [] } });
+});
+
 test.each([
   ['the same variable twice', { variables: [variable('A'), variable('A')] }, '"A" is there twice'],
   ['a port that is none', { variables: [{ ...variable('P'), type: 'Port', value: '99999' }] }, 'not a port'],

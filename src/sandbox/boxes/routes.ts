@@ -84,10 +84,13 @@ function checkName(service: Service, owner: string, name: string, except?: strin
   if (taken) throw conflict(`name: workspace "${owner}" already has a box called "${name}"`);
 }
 
-function checkProvider(call: Call, id: unknown): void {
+function checkProvider(call: Call, kind: BoxKind, id: unknown): void {
   const provider = call.service.store.providers.get(String(id));
   if (provider === undefined || !canSeeProvider(call.service, call.caller, provider)) {
     throw badRequest(`provider_id: there is no provider ${String(id)} that you can see`);
+  }
+  if (kind === 'cloudformation' && provider.kind !== 'aws') {
+    throw badRequest(`provider_id: a cloudformation box needs an AWS provider, ${provider.name} is none`);
   }
 }
 
@@ -104,7 +107,7 @@ function create(call: Call): Outcome {
   call.validation.check(KIND_FIELDS[kind], body);
   const owner = ownerFor(caller, body.owner);
   checkName(service, owner, body.name);
-  if ('provider_id' in KIND_DEFAULTS[kind]) checkProvider(call, body['provider_id']);
+  if ('provider_id' in KIND_DEFAULTS[kind]) checkProvider(call, kind, body['provider_id']);
   const fields: Record<string, unknown> = { ...KIND_DEFAULTS[kind] };
   for (const field of Object.keys(fields)) {
     // Variables and events start empty (interface document section 4.1).

@@ -178,3 +178,38 @@ test('pull applies a version by a reinstall, and refuses versions of another box
   expect(box).toBe(boxes.box.id);
   expect(stack[0].id).toBe(first.id);
 });
+
+test('bindings are resolved by id and by tags, and seen from the other side', async () => {
+  const { call, clock, deployable, deploy } = await startFixture();
+  const target = await deploy(await deployable(), { name: 'db', instance_tags: ['db', 'blue'] });
+  const binding = { type: 'Binding', value: '', required: true, visibility: 'public' };
+  const boxes = await deployable(
+    {},
+    {
+      variables: [
+        { ...binding, name: 'one' },
+        { ...binding, name: 'two' },
+      ],
+    },
+  );
+  const created = await deploy(boxes, {
+    box: {
+      id: boxes.box.id,
+      variables: [
+        { name: 'one', value: target.id },
+        { name: 'two', tags: ['blue', 'db'] },
+      ],
+    },
+  });
+  expect(created.bindings).toEqual([
+    { name: 'one', instance: target.id },
+    { name: 'two', instance: target.id },
+  ]);
+  await clock.advance(DONE);
+  expect((await call('GET', `${target.uri}/binding_instances`)).body).toMatchObject([{ id: created.id }]);
+  const blank = [
+    { name: 'one', value: target.id },
+    { name: 'two', type: 'Binding', tags: [] },
+  ];
+  expect((await ok(call('PUT', created.uri, { variables: blank }))).bindings).toHaveLength(1);
+});

@@ -1,5 +1,6 @@
 import type { ActivityLine, InstanceDoc, Machine, OperationDoc } from '../model.ts';
 import type { Service } from '../service.ts';
+import { resolveBindings } from './bindings.ts';
 import { scriptSteps, type Step } from './plan.ts';
 import { instanceTree } from './stack.ts';
 import { webhooksOf } from './webhooks.ts';
@@ -98,6 +99,7 @@ export function startOperation(service: Service, instance: InstanceDoc, start: S
   });
   return store.instances.put({
     ...instance,
+    bindings: resolveBindings(service, instance),
     state: 'processing',
     operation: { event, workspace, created: stamp },
     updated: stamp,

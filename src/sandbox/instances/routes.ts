@@ -5,6 +5,7 @@ import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route
 import type { OperationName } from '../edge/readings.ts';
 import { badRequest, conflict, forbidden, notFound, Refusal } from '../http.ts';
 import type { BoxDoc, InstanceDoc, Member, Override } from '../model.ts';
+import { resolveBindings } from './bindings.ts';
 import { deploy, overrides } from './deploy.ts';
 import { armLease, dropLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { runId, startOperation } from './operations.ts';
@@ -109,6 +110,7 @@ function update(call: Call): Outcome {
     if (tree !== undefined) next.variables = overrides(tree, body.variables);
     checkVariables(service, caller, next.variables);
   }
+  next.bindings = resolveBindings(service, next);
   applyLease(call, next, body);
   const stored = service.store.instances.put({ ...next, updated: service.time.stamp() });
   armLease(service, stored);
@@ -384,8 +386,7 @@ export const instanceRoutes: readonly Route[] = [
         .all()
         .filter(
           (other) =>
-            canSee(caller, other) &&
-            other.variables.some((variable) => variable.type === 'Binding' && variable.value === instance.id),
+            canSee(caller, other) && other.bindings.some((binding) => binding.instance === instance.id),
         );
       return {
         kind: 'json',

@@ -97,7 +97,7 @@ export const InstanceAnswer = Type.Object({
     type: Type.String(),
     machines: Type.Array(MachineAnswer),
   }),
-  bindings: Type.Array(Type.Unknown()),
+  bindings: Type.Array(Type.Object({ name: Type.String(), instance: Type.String() })),
   members: Type.Array(Member),
   ipv4_address: Type.Optional(Type.String()),
 });
