@@ -10,9 +10,10 @@ import {
   instanceFields,
   operationFields,
   providerFields,
+  serviceFields,
   workspaceFields,
 } from '../models/fields.ts';
-import type { InstanceRecord, OperationRecord } from '../models/instance.ts';
+import type { InstanceRecord, InstanceServiceRecord, OperationRecord } from '../models/instance.ts';
 import type { Fields } from '../models/parse.ts';
 import { checkRecord, checkRecords, objectOf } from '../models/parse.ts';
 import type { PortAnswer } from '../port.ts';
@@ -32,6 +33,7 @@ export interface Decoders {
    * nothing. HTML is no answer of the service.
    */
   ifInstance(id: string): Decoder<InstanceRecord | undefined>;
+  runningService: Decoder<InstanceServiceRecord>;
   operations: Decoder<readonly OperationRecord[]>;
   activity: Decoder<readonly ActivityRecord[]>;
   workspace(id: string): Decoder<WorkspaceRecord>;
@@ -73,6 +75,7 @@ export function createDecoders(listBytes: number, depth: number): Decoders {
         throw error;
       }
     },
+    runningService: one<InstanceServiceRecord & AnyRecord>(serviceFields),
     operations: many<OperationRecord>(operationFields),
     activity: (answer) => {
       const value = json(answer);

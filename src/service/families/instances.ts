@@ -6,6 +6,7 @@ import type {
   InstanceOperationName,
   InstanceRecord,
   InstanceRemoval,
+  InstanceServiceRecord,
   OperationRecord,
 } from '../models/instance.ts';
 import type { CallOptions, Read, Write } from '../results.ts';
@@ -23,6 +24,8 @@ export interface MachineLogQuery {
 export interface Instances {
   deploy(body: DeployBody, options?: CallOptions): Promise<Write<InstanceRecord>>;
   read(id: string, options?: CallOptions): Promise<Read<InstanceRecord>>;
+  /** The running service, where the addresses of its machines are (service-behaviour.md 2.7). */
+  service(id: string, options?: CallOptions): Promise<Read<InstanceServiceRecord>>;
   /** Of the body only boxes, tags, lease, members and variables are taken. */
   update(id: string, body: InstanceRecord, options?: CallOptions): Promise<Write<InstanceRecord>>;
   operate(
@@ -56,6 +59,12 @@ export function createInstances(caller: Caller, decoders: Decoders): Instances {
       ),
     read: (id, options) =>
       caller.read({ method: 'GET', template, params: of(id) }, decoders.instance(id), options),
+    service: (id, options) =>
+      caller.read(
+        { method: 'GET', template: `${template}/service`, params: of(id) },
+        decoders.runningService,
+        options,
+      ),
     update: (id, body, options) =>
       caller.write(
         { method: 'PUT', template, params: of(id), body: { json: body } },

@@ -38,6 +38,8 @@ export const boxFields: Fields = {
 
 const machine = objectOf({ name: text, state: text, address: anyObject });
 
+export const serviceFields: Fields = { type: text, id: text, machines: listOf(machine) };
+
 export const instanceFields: Fields = {
   ...common,
   state: text,
@@ -47,7 +49,7 @@ export const instanceFields: Fields = {
   members,
   tags: listOf(text),
   boxes: listOf(objectOf({ id: text })),
-  service: objectOf({ type: text, id: text, machines: listOf(machine) }),
+  service: objectOf(serviceFields),
   lease: nullable(objectOf({ operation: text, expire: nullable(text), released: flag })),
 };
 

@@ -25,6 +25,7 @@ export interface MachineRecord {
   [field: string]: unknown;
 }
 
+/** The running service: of an instance record a part without addresses, read by itself with them. */
 export interface InstanceServiceRecord {
   type?: string;
   id?: string;
