@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * unit: beside the source, no process and no network but loopback; integration: against the real control
- * plane, which one global setup starts per run; long: what takes more than a few minutes.
+ * unit: beside the source, no process and no network but loopback; faults: whole worlds in one process on a
+ * virtual clock; integration: against the real control plane, which one global setup starts per run; long: what
+ * takes more than a few minutes.
  */
 export default defineConfig({
   test: {
@@ -18,9 +19,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          exclude: ['test/faults/**/*.{long,real}.test.ts'],
+          environment: 'node',
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.long.test.ts', 'node_modules/**'],
+          exclude: ['test/**/*.long.test.ts', 'test/faults/**/!(*.real).test.ts', 'node_modules/**'],
           environment: 'node',
           globalSetup: ['test/support/control-plane.ts'],
           testTimeout: 60_000,

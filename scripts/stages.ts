@@ -31,7 +31,7 @@ const STAGES: Readonly<Record<string, readonly Step[]>> = {
     command('import directions', process.execPath, 'scripts/check-imports.ts'),
     tests('unit'),
   ],
-  integration: [tests('integration')],
+  integration: [tests('faults'), tests('integration')],
   long: [tests('long')],
 };
 

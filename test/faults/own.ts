@@ -10,12 +10,12 @@ export function seedOwn(world: World): void {
   const metadata = { namespace: 'boxwright-system', name: 'boxwright-installation' };
   world.kube.seed(CONFIG_MAPS, { metadata });
   const { uid } = world.kube.get(CONFIG_MAPS, metadata)?.metadata ?? {};
-  world.kube.seed(CONFIG_MAPS, { metadata, data: { id: INSTALLATION, uid } } as never);
+  world.kube.seed(CONFIG_MAPS, { metadata, data: { id: INSTALLATION, uid } });
   const key = Buffer.alloc(32, 7).toString('base64');
   world.kube.seed(SECRETS, {
     metadata: { namespace: 'boxwright-system', name: 'boxwright-digest-key' },
     data: { key },
-  } as never);
+  });
 }
 
 /** The installation id, once it stands with the uid of its own ConfigMap. */

@@ -16,6 +16,8 @@ export interface EnumerateOptions {
   listLag: number;
   /** Which of the plans to run. @default all of them */
   pick?: (plan: Plan, number: number) => boolean;
+  /** Stop at the first failure. @default false */
+  untilFailure?: boolean;
   /** Also what a service answers when it is not well. @default false */
   serviceErrors?: boolean;
 }
@@ -35,6 +37,7 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
     const run = await runOnce(workload, { kinds, listLag, plan });
     const said = differences(workload, undisturbed, run);
     if (said.length > 0) failures.push({ plan, said: said.join('\n') });
+    if (said.length > 0 && options.untilFailure === true) break;
   }
   return {
     workload: workload.name,

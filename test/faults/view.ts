@@ -59,7 +59,14 @@ function shownInstance(instance: Doc, now: number): Json {
     service: { machines: { state: string }[] };
   };
   return {
-    ...{ name, owner, box, policyVariables, variables, tags, state, address },
+    name,
+    owner,
+    box,
+    policyVariables,
+    variables,
+    tags,
+    state,
+    address,
     event: operation.event,
     machines: service.machines.map((machine) => machine.state),
     ...(lease === undefined
@@ -101,7 +108,7 @@ function shownResource(object: Shown): Json {
     spec: object.spec,
     status: {
       ...status,
-      conditions: status.conditions?.map(({ lastTransitionTime: _, ...rest }: Json) => rest),
+      conditions: status.conditions?.map((condition) => ({ ...condition, lastTransitionTime: undefined })),
     },
   };
 }
