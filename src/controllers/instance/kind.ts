@@ -69,7 +69,7 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
   return now.state === 'processing' || (entry.updated !== undefined && entry.updated === known.updated);
 }
 
-/** The lease's end counts from the intent and is kept there, so that every try sends the same one. */
+/** The lease's end counts from the intent and is shown there. */
 function intentExtras(desired: DesiredInstance, at: number): Partial<CreateIntent> {
   if (desired.lease.kind !== 'source') return {};
   const expire = expireOf(desired.lease.source.terms, at);
@@ -93,7 +93,9 @@ async function deploy(
   const wire = ({ wire: variable, file }: DesiredVariable): DesiredVariable['wire'] =>
     file === undefined ? variable : { ...variable, value: memory.uploads.get(file.path)?.blob.url };
   const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  const expire = intent.expire === undefined ? undefined : Date.parse(intent.expire);
+  // Counted from the intent, so that every try sends the same end; anew, since the lease may have come, or
+  // changed, after the intent was written.
+  const expire = source === undefined ? undefined : expireOf(source.terms, Date.parse(intent.at));
   memory.deployedHash = desired.hash;
   return client.instances.deploy(
     {
