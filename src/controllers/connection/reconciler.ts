@@ -6,6 +6,7 @@ import { KubeApiError, type ReconcileContext, type Result } from '../../kube/ind
 import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
+import { firstWord, type FirstWord } from '../record/first-word.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -73,13 +74,31 @@ export class ConnectionReconciler {
       this.#pool.drop(key);
       return {};
     }
+    const word = this.#firstWord(resource, run);
     try {
       return await this.#pass(key, resource, run);
     } catch (error) {
       if (error instanceof KubeApiError && error.isConflict)
         return { requeueAfterMs: 200, priority: run.priority };
       throw error;
+    } finally {
+      await word?.cancel();
     }
+  }
+
+  /** An endpoint that does not answer must not keep a new generation without a word. */
+  #firstWord(resource: Connection, run: ReconcileContext): FirstWord | undefined {
+    if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
+    const { clock, log } = this.#context;
+    return firstWord(clock, clock.monotonic(), async () => {
+      const said = verdict('Pending', 'Waits for the first answer of the service');
+      try {
+        await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
+      } catch (error) {
+        // The pass itself goes on, and says more in the end.
+        log.debug({ error, name: resource.metadata.name }, 'the first word could not be written');
+      }
+    });
   }
 
   async #pass(key: string, resource: Cached<Connection>, run: ReconcileContext): Promise<Result> {
