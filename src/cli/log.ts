@@ -18,7 +18,7 @@ export interface LogOptions {
  */
 export function createLog({ level, format, stream, clock }: LogOptions): Logger {
   const write = (line: string): void => void stream.write(format === 'text' ? asText(line) : line);
-  return pino(
+  const root = pino(
     {
       level,
       base: null,
@@ -27,11 +27,26 @@ export function createLog({ level, format, stream, clock }: LogOptions): Logger 
       formatters: {
         level: (label) => ({ level: label }),
         log: (fields) => redact(fields) as Record<string, unknown>,
-        bindings: (fields) => redact(fields) as Record<string, unknown>,
       },
     },
     { write },
   );
+  return withFields(root, {});
+}
+
+/** Pino does not pass the fields of its own children through the formatter, so they are added line by line. */
+function withFields(root: Logger, bound: object): Logger {
+  const all = (fields: object): object => ({
+    ...bound,
+    ...(fields instanceof Error ? { error: fields } : fields),
+  });
+  return {
+    debug: (fields, message) => root.debug(all(fields), message),
+    info: (fields, message) => root.info(all(fields), message),
+    warn: (fields, message) => root.warn(all(fields), message),
+    error: (fields, message) => root.error(all(fields), message),
+    child: (fields) => withFields(root, all(fields)),
+  };
 }
 
 /** `12:34:56.789 INFO message key=value …`, and a stack under it. */

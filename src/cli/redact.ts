@@ -33,7 +33,7 @@ export function redactText(text: string): string {
   const cut = text.length > TEXT ? `${text.slice(0, TEXT)}…` : text;
   return cut
     .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${HIDDEN}`)
-    .replaceAll(/(\w+:\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`)
+    .replaceAll(/:\/\/[^\s/@:]+:[^\s/@]+@/g, `://${HIDDEN}@`)
     .replaceAll(/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN)
     .replaceAll(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN);
 }

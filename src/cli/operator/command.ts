@@ -20,8 +20,15 @@ credential elsewhere.`,
     const [{ createLog }, { runOperator }] = await Promise.all([import('../log.ts'), import('./run.ts')]);
     const format = flags.logFormat ?? (io.stderr.isTTY === true ? 'text' : 'json');
     const log = createLog({ level: flags.logLevel, format, stream: io.stderr, clock: io.clock });
-    await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
-    return EXIT.ok;
+    try {
+      await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
+      return EXIT.ok;
+    } catch (error) {
+      // Whoever reads lines of JSON reads this one too; a person gets it in the usual form.
+      if (format !== 'json') throw error;
+      log.error({ error }, 'the operator cannot go on');
+      return EXIT.failed;
+    }
   },
 });
 

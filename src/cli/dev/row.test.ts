@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { rowOf, type WatchedResource } from './row.ts';
+
+const MADE = Date.UTC(2026, 0, 1);
+
+function resource(generation: number, status?: WatchedResource['status']): WatchedResource {
+  return {
+    kind: 'Instance',
+    metadata: {
+      name: 'web',
+      uid: 'u',
+      resourceVersion: '1',
+      creationTimestamp: new Date(MADE).toISOString(),
+      generation,
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function ready(status: string, observedGeneration: number): WatchedResource['status'] {
+  const condition = { type: 'Ready', status, reason: 'Settled', message: 'As declared', observedGeneration };
+  return { observedGeneration, conditions: [condition], phase: 'Online', address: '10.0.0.7' };
+}
+
+describe('a row', () => {
+  it('tells what the status says', () => {
+    expect(rowOf(resource(1, ready('True', 1)), MADE + 65_000)).toEqual({
+      kind: 'Instance',
+      name: 'web',
+      ready: 'True',
+      reason: 'Settled',
+      message: '',
+      phase: 'Online',
+      address: '10.0.0.7',
+      age: '1m5s',
+    });
+  });
+
+  it('says why it is not ready', () => {
+    expect(rowOf(resource(1, ready('False', 1)), MADE)).toMatchObject({
+      ready: 'False',
+      message: 'As declared',
+    });
+  });
+
+  it('counts what was said of an older generation as unknown', () => {
+    expect(rowOf(resource(2, ready('True', 1)), MADE)).toMatchObject({ ready: 'Unknown', reason: '' });
+  });
+
+  it('knows nothing of an untouched resource', () => {
+    expect(rowOf(resource(1), MADE)).toMatchObject({ ready: 'Unknown', phase: '' });
+  });
+});

@@ -1,0 +1,179 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSandbox, type Address, type Sandbox } from '../../src/sandbox/index.ts';
+import { installKinds } from '../api/install.ts';
+import { testCluster } from '../support/cluster.ts';
+import { eventually } from '../support/eventually.ts';
+import { boxwright, type Running } from './boxwright.ts';
+
+const cluster = testCluster();
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'deploy', 'examples');
+const ALL_READY = /All 6 resources are Ready after ([\d.]+ s)/;
+
+let scratch = '';
+let running: Running | undefined;
+let count = 0;
+
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'boxwright-cli-'));
+});
+afterEach(async () => {
+  running?.child.kill('SIGKILL');
+  await running?.ended;
+  running = undefined;
+});
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function dev(...argv: string[]): Running {
+  running = boxwright(['dev', ...argv], { TMPDIR: scratch });
+  return running;
+}
+
+/** On the cluster of the tests, in namespaces of its own. */
+function devHere(...argv: string[]): { run: Running; namespace: string; system: string } {
+  count += 1;
+  const namespace = `cli-dev-${process.pid}-${count}`;
+  const system = `${namespace}-system`;
+  const run = dev(
+    `--kubeconfig=${cluster.kubeconfigPath}`,
+    `--namespace=${namespace}`,
+    `--system-namespace=${system}`,
+    ...argv,
+  );
+  return { run, namespace, system };
+}
+
+async function namespaceExists(name: string): Promise<boolean> {
+  const { stdout } = await cluster.kubectl(['get', 'namespace', name, '--ignore-not-found', '-o', 'name']);
+  return stdout.trim() !== '';
+}
+
+function examplesWith(name: string, manifest: string): string {
+  const folder = mkdtempSync(join(scratch, 'examples-'));
+  writeFileSync(join(folder, name), manifest);
+  return folder;
+}
+
+describe('boxwright dev, on its own', () => {
+  it('brings every example to Ready and ends with 0, leaving nothing behind', async () => {
+    const { endsWith, output } = dev('--exit', '--examples', EXAMPLES);
+    await endsWith(0);
+    expect(output.stdout).toMatch(ALL_READY);
+    expect(output.stdout).toMatch(/First Instance Online after [\d.]+ s/);
+    expect(readdirSync(scratch).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
+  }, 180_000);
+
+  it('prints commands that work, and ends with 0 after ^C', async () => {
+    const { child, ended, output, sees } = dev();
+    await sees(/\^C ends it/, 120_000);
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output.stdout)?.[1] ?? '';
+    const { stdout } = await cluster.kubectl(['get', 'instance', 'web-eu'], {
+      env: { KUBECONFIG: kubeconfig },
+    });
+    expect(stdout).toMatch(/web-eu +True +Online/);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    const gone = await cluster.kubectl(['get', 'nodes'], { env: { KUBECONFIG: kubeconfig } });
+    expect(gone.code).not.toBe(0);
+  }, 180_000);
+
+  it('ends with 130 when ^C comes before it is done', async () => {
+    const { child, ended, sees } = dev();
+    await sees(/starting the control plane/);
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(readdirSync(scratch).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
+  });
+});
+
+describe('boxwright dev, on an existing cluster', () => {
+  beforeAll(() => installKinds(cluster));
+
+  it('deletes what it applied and says what it leaves', async () => {
+    const { run, namespace, system } = devHere('--exit');
+    await run.endsWith(0);
+    expect(run.output.stdout).toMatch(ALL_READY);
+    expect(run.output.stdout).toContain(`namespaces: ${system}`);
+    expect(run.output.stdout).toContain(
+      `kubectl --kubeconfig ${cluster.kubeconfigPath} delete namespace ${system}`,
+    );
+    // The kinds were there before: they are not its to remove.
+    expect(run.output.stdout).not.toContain('delete crd');
+    await eventually('the namespace is gone', async () => !(await namespaceExists(namespace)));
+    expect(await namespaceExists(system)).toBe(true);
+    await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
+  }, 120_000);
+
+  it('ends with 1 and the reasons when something does not become Ready in time', async () => {
+    const folder = examplesWith(
+      'box.yaml',
+      `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: { name: broken }
+spec:
+  connectionRef: { name: main }
+  events:
+    install: { configMapKeyRef: { name: nowhere, key: install.sh } }
+`,
+    );
+    const { run, system } = devHere('--exit', '--timeout=15s', '--examples', folder);
+    expect(await run.ended).toBe(1);
+    expect(run.output.stderr).toContain('Not Ready after 15.0 s:');
+    expect(run.output.stderr).toMatch(/Box\/broken: \w+: .*nowhere/);
+    expect(run.output.stderr).toMatch(/The operator’s log: .*operator\.log/);
+    await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
+  }, 120_000);
+
+  it('ends with 1 and the words of the API server when a manifest is refused', async () => {
+    const manifest = 'apiVersion: boxwright.dev/v1alpha1\nkind: Box\nmetadata: {name: bad}\nspec: {}\n';
+    const { run, system } = devHere('--exit', '--examples', examplesWith('box.yaml', manifest));
+    expect(await run.ended).toBe(1);
+    expect(run.output.stderr).toMatch(/Box bad: .*connectionRef/);
+    await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
+  }, 120_000);
+
+  it('names what the cluster does not know', async () => {
+    const manifest = 'apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n';
+    const { run, system } = devHere('--exit', '--examples', examplesWith('g.yaml', manifest));
+    expect(await run.ended).toBe(1);
+    expect(run.output.stderr).toContain('the cluster has no kind Gadget in example.com/v1');
+    await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
+  }, 120_000);
+});
+
+describe('boxwright dev, with an existing service', () => {
+  let service: Sandbox;
+  let address: Address;
+
+  beforeAll(async () => {
+    service = createSandbox();
+    address = await service.start();
+  });
+  afterAll(() => service.stop());
+
+  it('logs in with what the environment holds and leaves no record there', async () => {
+    const { email, password } = service.credentials;
+    count += 1;
+    running = boxwright(
+      [
+        'dev',
+        '--exit',
+        `--kubeconfig=${cluster.kubeconfigPath}`,
+        `--namespace=cli-dev-${process.pid}-${count}`,
+        `--system-namespace=cli-dev-${process.pid}-${count}-system`,
+        `--endpoint=${address.url}`,
+      ],
+      { TMPDIR: scratch, BOXWRIGHT_EMAIL: email, BOXWRIGHT_PASSWORD: password ?? '' },
+    );
+    const { endsWith, output } = running;
+    await endsWith(0);
+    expect(output.stdout + output.stderr).not.toContain(password);
+    const called = service.admin.calls({}).map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+    expect(called).toContain('POST /services/instances');
+    expect(service.admin.snapshot().tables['instances']).toEqual([]);
+    expect(service.admin.snapshot().tables['boxes']).toEqual([]);
+  }, 120_000);
+});
