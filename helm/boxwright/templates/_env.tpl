@@ -1,0 +1,58 @@
+{{- /* Settings of the operator: `boxwright operator --help` tells the variable of each flag. */}}
+{{- define "boxwright.env" -}}
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: BOXWRIGHT_IN_CLUSTER
+  value: "true"
+- name: BOXWRIGHT_METRICS_ADDRESS
+  value: {{ printf "%s:%d" .Values.metrics.address (int .Values.metrics.port) | quote }}
+- name: BOXWRIGHT_WORKERS
+  value: {{ .Values.workers | toString | quote }}
+- name: BOXWRIGHT_LOG_LEVEL
+  value: {{ .Values.log.level }}
+- name: BOXWRIGHT_LOG_FORMAT
+  value: {{ .Values.log.format }}
+- name: BOXWRIGHT_LEADER_LEASE_DURATION
+  value: {{ .Values.leaderElection.leaseDuration }}
+- name: BOXWRIGHT_LEADER_RENEW_DEADLINE
+  value: {{ .Values.leaderElection.renewDeadline }}
+- name: BOXWRIGHT_LEADER_RETRY_PERIOD
+  value: {{ .Values.leaderElection.retryPeriod }}
+{{- with .Values.allowedHosts }}
+- name: BOXWRIGHT_ALLOWED_HOSTS
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with .Values.namespaces }}
+- name: BOXWRIGHT_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with .Values.installationId }}
+- name: BOXWRIGHT_INSTALLATION_ID
+  value: {{ . | quote }}
+{{- end }}
+{{- if .Values.allowInsecure }}
+- name: BOXWRIGHT_ALLOW_INSECURE
+  value: "true"
+{{- end }}
+{{- if .Values.allowLoopback }}
+- name: BOXWRIGHT_ALLOW_LOOPBACK
+  value: "true"
+{{- end }}
+{{- if .Values.resources.limits.memory }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size={{ include "boxwright.heap" . }}
+{{- end }}
+{{- range $name, $value := dict "HTTP_PROXY" .Values.proxy.http "HTTPS_PROXY" .Values.proxy.https "NO_PROXY" .Values.proxy.exclude }}
+{{- if $value }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+- name: {{ lower $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,100 @@
+{{- define "boxwright.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 53 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "boxwright.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 53 | trimSuffix "-" }}
+{{- else }}
+{{- $name := include "boxwright.name" . }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 53 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 53 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Cluster-wide names carry the namespace: two releases may have the same name. */}}
+{{- define "boxwright.clusterName" -}}
+{{- printf "%s:%s" .Release.Namespace (include "boxwright.fullname" .) }}
+{{- end }}
+
+{{- define "boxwright.serviceAccount" -}}
+{{- default (ternary (include "boxwright.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- define "boxwright.instanceLabels" -}}
+app.kubernetes.io/name: {{ include "boxwright.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "boxwright.selector" -}}
+{{ include "boxwright.instanceLabels" . }}
+app.kubernetes.io/component: operator
+{{- end }}
+
+{{- define "boxwright.labels" -}}
+{{ include "boxwright.instanceLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: boxwright
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* metadata of an object: dict "root" $ "name" … "namespace"? "labels"? "annotations"? */}}
+{{- define "boxwright.metadata" -}}
+name: {{ .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "boxwright.labels" .root | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (default dict .annotations) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "boxwright.image" -}}
+{{- with .Values.image }}
+{{- $name := ternary .repository (printf "%s/%s" .registry .repository) (empty .registry) }}
+{{- if .digest }}
+{{- printf "%s@%s" $name .digest }}
+{{- else }}
+{{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* The heap in MiB: a share of the memory limit, which Node does not know of by itself. */}}
+{{- define "boxwright.heap" -}}
+{{- $limit := toString .Values.resources.limits.memory }}
+{{- $units := dict "" 1.0 "k" 1e3 "Ki" 1024.0 "M" 1e6 "Mi" 1048576.0 "G" 1e9 "Gi" 1073741824.0 "T" 1e12 "Ti" 1099511627776.0 }}
+{{- $unit := regexFind "[A-Za-z]*$" $limit }}
+{{- if not (hasKey $units $unit) }}
+{{- fail (printf "resources.limits.memory %s: write it as 512Mi or 1Gi" $limit) }}
+{{- end }}
+{{- $bytes := mulf (trimSuffix $unit $limit | float64) (get $units $unit) }}
+{{- divf (mulf $bytes (float64 .Values.heapPercent)) 104857600.0 | floor | int64 }}
+{{- end }}
+
+{{- /* Whether the roles that aggregate are wanted; "" means no. */}}
+{{- define "boxwright.aggregate" -}}
+{{- if or (eq .Values.rbac.aggregateRoles "Always") (and (eq .Values.rbac.aggregateRoles "Auto") (empty .Values.namespaces)) }}yes{{ end }}
+{{- end }}
+
+{{- define "boxwright.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}

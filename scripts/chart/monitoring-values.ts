@@ -1,0 +1,36 @@
+import { group, flag, map, piece, text, whole, duration, type Field, type Group } from './fields.ts';
+
+/** Values about metrics, alerts and the dashboard. */
+export function monitoringValues(): Group {
+  return group('Metrics and health. All that needs the Prometheus operator or Grafana is off by default.', {
+    address: text('0.0.0.0', 'Address to listen on in the pod; `[::]` for IPv6.', {
+      pattern: '^([0-9.]+|\\[[0-9A-Fa-f:.]+\\])$',
+    }),
+    port: whole(8080, 'Port of /metrics, /healthz and /readyz.', 1024, 65_535),
+    service: group('A Service for the metrics.', {
+      enabled: flag(true, 'Create it.'),
+      annotations: map({}, 'Annotations on it, such as `prometheus.io/scrape: "true"`.'),
+    }),
+    serviceMonitor: group('ServiceMonitor (monitoring.coreos.com); needs the Service.', monitor()),
+    podMonitor: group('PodMonitor (monitoring.coreos.com), instead of it.', monitor()),
+    rules: group('Alerts, as a PrometheusRule (monitoring.coreos.com).', {
+      enabled: flag(false, 'Create it.'),
+      labels: map({}, 'Labels by which Prometheus finds it.'),
+    }),
+    dashboard: group('Grafana dashboard, as a ConfigMap that Grafana’s sidecar picks up.', {
+      enabled: flag(false, 'Create it.'),
+      labels: map({ grafana_dashboard: '1' }, 'Labels by which the sidecar finds it.'),
+      annotations: map({}, 'Annotations, such as the folder.'),
+    }),
+  });
+}
+
+function monitor(): Record<string, Field> {
+  return {
+    enabled: flag(false, 'Create it.'),
+    labels: map({}, 'Labels by which Prometheus finds it.'),
+    interval: duration('30s', 'Between two scrapes.'),
+    scrapeTimeout: duration('10s', 'How long one may take.'),
+    metricRelabelings: piece([], 'Changes to metrics before they are stored.'),
+  };
+}

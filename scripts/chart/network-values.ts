@@ -1,0 +1,44 @@
+import { group, flag, piece, text, texts, type Field } from './fields.ts';
+
+const CIDR = { pattern: '^[0-9A-Fa-f:.]+/[0-9]{1,3}$' };
+
+/** Values about what the pods may reach, and who may reach them. */
+export function networkValues(): Record<string, Field> {
+  return {
+    networkPolicy: group('NetworkPolicy of the pods.', {
+      enabled: flag(true, 'Create it.'),
+      metricsFrom: piece([], 'Peers that may read metrics and health. Empty: everybody.'),
+      dns: piece(
+        [{ namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],
+        'Peers that answer DNS, port 53. Empty: everybody, as node-local DNS needs.',
+      ),
+      apiServer: group('The API server. It is no pod: by address.', {
+        cidrs: texts([], 'Its addresses. Empty: all.', CIDR),
+        ports: ports([443, 6443], 'Its ports.'),
+      }),
+      service: group('The deployment service.', {
+        cidrs: texts([], 'Its addresses, or those of the way to it. Empty: all.', CIDR),
+        ports: ports([443], 'Its ports.'),
+      }),
+      extraIngress: piece([], 'Further ingress rules.'),
+      extraEgress: piece([], 'Further egress rules.'),
+    }),
+    proxy: group(
+      'Sets the usual variables, in both spellings. Image tools and extras read them; the operator itself calls hosts directly.',
+      {
+        http: text('', 'HTTP_PROXY.'),
+        https: text('', 'HTTPS_PROXY.'),
+        exclude: text('', 'NO_PROXY.'),
+      },
+    ),
+  };
+}
+
+function ports(value: readonly number[], description: string): Field {
+  return {
+    kind: 'leaf',
+    description,
+    default: value,
+    schema: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1, maximum: 65_535 } },
+  };
+}

@@ -1,0 +1,87 @@
+import { group, flag, map, oneOf, piece, text, texts, whole, duration, type Group } from './fields.ts';
+import { monitoringValues } from './monitoring-values.ts';
+import { networkValues } from './network-values.ts';
+import { podValues } from './pod-values.ts';
+
+const NAME = { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 };
+const HOST = { pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])$' };
+
+/** The one value of both charts that is about CRDs. */
+export const CRD_VALUES = group('The definitions of the kinds.', {
+  enabled: flag(
+    true,
+    'Install and upgrade the CRDs with this chart. `false` where the chart boxwright-crds, or somebody else, does it.',
+  ),
+  keep: flag(
+    true,
+    'Leave the CRDs, and with them every resource, where they are when the release is uninstalled.',
+  ),
+});
+
+/** All values of the chart boxwright. */
+export const VALUES: Group = group('', {
+  nameOverride: text('', 'Replaces the name of the chart in names and labels.', { maxLength: 53 }),
+  fullnameOverride: text('', 'Replaces the whole name of what is installed.', { maxLength: 53 }),
+  commonLabels: map({}, 'Labels on everything that is installed.'),
+  commonAnnotations: map({}, 'Annotations on everything that is installed.'),
+  crds: CRD_VALUES,
+  allowedHosts: texts(
+    [],
+    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
+    HOST,
+  ),
+  namespaces: texts(
+    [],
+    'Look after these namespaces only, with a Role in each and nothing cluster-wide (recommended). They must exist. Empty: all namespaces, with a ClusterRole that can read every Secret by name.',
+    NAME,
+  ),
+  installationId: text(
+    '',
+    'Confirms which installation this is, after a restore or a move to another cluster.',
+    {
+      maxLength: 63,
+    },
+  ),
+  allowInsecure: flag(false, 'Let a Connection use plain http. For trials.'),
+  allowLoopback: flag(false, 'Let a Connection name a loopback address. For trials.'),
+  workers: whole(64, 'Resources of one kind that are worked on at the same time.', 1, 1024),
+  log: group('Logging, to standard error.', {
+    level: oneOf('info', ['debug', 'info', 'warn', 'error'], 'Least level that is logged.'),
+    format: oneOf('json', ['json', 'text'], 'How lines are written.'),
+  }),
+  secrets: group('Secrets that resources refer to.', {
+    watch: flag(
+      false,
+      'Also grant list and watch on Secrets. Without it they are read one by one, by name. This version of the operator makes no use of it.',
+    ),
+  }),
+  rbac: group('Rights.', {
+    create: flag(true, 'Create Roles and bindings for the operator.'),
+    aggregateRoles: oneOf(
+      'Auto',
+      ['Auto', 'Always', 'Never'],
+      'Add the kinds (never Secrets) to the cluster’s view, edit and admin roles. These are ClusterRoles: Auto leaves them out when `namespaces` is set.',
+    ),
+  }),
+  serviceAccount: group('Who the operator is in the cluster.', {
+    create: flag(true, 'Create the ServiceAccount.'),
+    name: text('', 'Its name. Empty: the full name, or `default` where none is created.', { maxLength: 253 }),
+    annotations: map({}, 'Annotations on it.'),
+  }),
+  admissionPolicies: group('ValidatingAdmissionPolicies (Kubernetes 1.30). No webhook is involved.', {
+    enabled: flag(true, 'Warn who applies a Box with deprecated event names. Nothing is refused.'),
+  }),
+  replicas: whole(2, 'Pods. One works, the others wait for its lease.', 0, 9),
+  leaderElection: group('How soon another replica takes over. lease > renew deadline > retry period.', {
+    leaseDuration: duration('15s', 'How long others wait after the last renewal before they take over.'),
+    renewDeadline: duration('10s', 'Without a renewal for so long the leader stops.'),
+    retryPeriod: duration('2s', 'Between two renewals, or two looks of who waits.'),
+  }),
+  ...podValues(),
+  ...networkValues(),
+  metrics: monitoringValues(),
+  extraObjects: piece(
+    [],
+    'Further objects to install, each a map. Strings in them are templates: `{{ .Release.Namespace }}`.',
+  ),
+});
