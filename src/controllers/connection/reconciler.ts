@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Connection } from '../../api/connection.ts';
 import { FINALIZER } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -212,7 +213,7 @@ export class ConnectionReconciler {
     const checkedAt =
       status.credential?.kind === kind && canonicalJson(status.account) === canonicalJson(account)
         ? status.credential.checkedAt
-        : new Date(clock.now()).toISOString();
+        : rfc3339(clock.now());
     return {
       ...this.#settled(status),
       fields: {

@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
@@ -198,8 +199,7 @@ export class InstanceConvergence {
           message: `deploy failed: ${ended.message ?? 'no log'}. Mend the cause, then change the resource or ask again with boxwright.dev/request-redeploy`,
         }
       : step.verdict;
-    const released =
-      step.released === undefined ? {} : { releasedExpire: new Date(step.released).toISOString() };
+    const released = step.released === undefined ? {} : { releasedExpire: rfc3339(step.released) };
     const hash = seen.armedHash;
     const inForce =
       step.released !== undefined || resource.status.armed === `released:${hash}` ? `released:${hash}` : hash;
@@ -256,7 +256,7 @@ export class InstanceConvergence {
     return {
       event: 'deploy',
       outcome: failed ? 'Failed' : 'Succeeded',
-      endedAt: new Date(pass.now).toISOString(),
+      endedAt: rfc3339(pass.now),
       ...(message === undefined ? {} : { message }),
     };
   }

@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { InstanceRecord, Write } from '../../service/index.ts';
@@ -73,7 +74,7 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
 function intentExtras(desired: DesiredInstance, at: number): Partial<CreateIntent> {
   if (desired.lease.kind !== 'source') return {};
   const expire = expireOf(desired.lease.source.terms, at);
-  return expire === undefined ? {} : { expire: new Date(expire).toISOString() };
+  return expire === undefined ? {} : { expire: rfc3339(expire) };
 }
 
 async function deploy(

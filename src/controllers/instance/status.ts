@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import type { InstanceRecord, MachineRecord } from '../../service/index.ts';
 import type { StatusFields } from '../record/kind.ts';
@@ -81,7 +82,7 @@ function leaseFields(instance: Instance, record: InstanceRecord): Instance['stat
     Date.parse(instance.status.releasedExpire) === expire;
   return {
     operation: shown?.operation ?? instance.status.lease?.operation ?? 'AlwaysOn',
-    ...(expire === undefined ? {} : { expire: new Date(expire).toISOString() }),
+    ...(expire === undefined ? {} : { expire: rfc3339(expire) }),
     released: shown?.released === true || done,
     ...(by === undefined ? {} : { by }),
     ...(source === undefined ? {} : { source }),

@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
 import { ANNOTATIONS } from '../../api/names.ts';
@@ -151,7 +152,7 @@ export class InstanceLeaseReconciler {
     const expire = Date.parse(expireAt);
     const warn = expire - parseDuration(lease.spec.warnBefore);
     if (now < warn) {
-      const nextChange = new Date(warn).toISOString();
+      const nextChange = rfc3339(warn);
       return { verdict: { ...inForce, recheckAfterMs: warn - now + 500 }, fields: { ...fields, nextChange } };
     }
     const message = `The lease ends soon (${lease.spec.operation}): see status.expireAt; renew it with boxwright.dev/renew`;

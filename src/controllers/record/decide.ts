@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../service/index.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
-import type { CreateIntent } from './identity/intent.ts';
+import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
 import type { Resolution } from './kind.ts';
 import type { SentOutcome } from './memory.ts';
 import type { SearchOutcome } from './identity/search.ts';
@@ -68,7 +68,8 @@ export type RecordStep<Rec, Desired> =
   | { do: 'nothing' }
   /** Nothing to say yet: something that takes a moment is under way. */
   | { do: 'await' }
-  | { do: 'writeIntent'; skip: string[]; try: number; desired: Desired }
+  /** `outcome`: whether a create of that intent can be under way already. */
+  | { do: 'writeIntent'; skip: string[]; try: number; outcome: 'unsent' | 'unknown'; desired: Desired }
   | { do: 'create'; intent: CreateIntent; desired: Desired }
   | { do: 'clearIntent' }
   | { do: 'claim'; id: string }
@@ -85,12 +86,14 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
   if (seen.deleting) return decideDeletion(seen);
   if (seen.claim.kind === 'conflict') return report(verdict('Conflict', seen.claim.message));
   if (seen.rival) return report(verdict('Conflict', rivalMessage(seen.noun)));
+  if (seen.claim.kind === 'mine' && (seen.claim.restore || (!seen.hasFinalizer && !seen.observeOnly))) {
+    // Wiped by a replace, or never there with managementPolicy Observe: without a finalizer a deletion would
+    // leave the record behind. It takes no connection, and does not wait for one.
+    return { do: 'claim', id: seen.claim.id };
+  }
   if (seen.connection.kind === 'pending') return { do: 'await' };
   if (seen.connection.kind === 'waiting') {
     return report(verdict('WaitingForConnection', seen.connection.message));
-  }
-  if (seen.claim.kind === 'mine' && seen.claim.restore) {
-    return { do: 'claim', id: seen.claim.id };
   }
   if (seen.claim.kind === 'mine') return decideExisting(seen);
   if (seen.paused)
@@ -149,6 +152,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     );
   }
   if (seen.intent?.outcome === 'refused') return { do: 'clearIntent' };
+  if (seen.adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
@@ -158,8 +162,11 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.search === undefined) return { do: 'look', at: 'search' };
   if (seen.search.kind === 'failed') return report(seen.search.verdict);
 
-  const found = seen.search.value;
   const earlier = seen.intent?.intent;
+  const full = (earlier?.skip.length ?? 0) >= MAX_SKIP;
+  const found: SearchOutcome =
+    seen.search.value.kind === 'terminated' && full ? { kind: 'none' } : seen.search.value;
+  const open = seen.intent !== undefined && seen.search.startedAt < seen.intent.concludeFrom;
   switch (found.kind) {
     case 'one':
       return { do: 'claim', id: found.id };
@@ -179,11 +186,14 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     case 'terminated':
       return {
         do: 'writeIntent',
-        skip: [...(earlier?.skip ?? []), ...found.ids],
+        skip: [...(earlier?.skip ?? []), ...found.ids].slice(0, MAX_SKIP),
         try: earlier?.try ?? 1,
+        // What was sent before is still to be waited for: its record may be listed later than these.
+        outcome: seen.intent === undefined ? 'unsent' : 'unknown',
         desired,
       };
     case 'nameTaken':
+      if (seen.adopt !== undefined && seen.intent !== undefined && !open) return { do: 'clearIntent' };
       return report(
         verdict(
           'NameTaken',
@@ -196,8 +206,10 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
         verdict('Unknown', 'An entry of the list could not be read singly: it is looked at again', 5_000),
       );
     case 'none':
-      if (seen.intent === undefined) return { do: 'writeIntent', skip: [], try: 1, desired };
-      if (seen.search.startedAt < seen.intent.concludeFrom) {
+      if (seen.intent === undefined) {
+        return { do: 'writeIntent', skip: [], try: 1, outcome: 'unsent', desired };
+      }
+      if (open) {
         return report(
           verdict(
             'Creating',
@@ -206,10 +218,13 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
           ),
         );
       }
+      // What is to be adopted is not created instead.
+      if (seen.adopt !== undefined) return { do: 'clearIntent' };
       return {
         do: 'writeIntent',
         skip: seen.intent.intent.skip,
         try: seen.intent.intent.try + 1,
+        outcome: 'unsent',
         desired,
       };
     default:
@@ -271,7 +286,8 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
         : verdict('WaitingForConnection', seen.connection.message),
     );
   }
-  if (seen.claim.kind === 'mine') {
+  // An older claimant's record is not this one's to delete, whatever the intent has made.
+  if (seen.claim.kind === 'mine' && !seen.rival) {
     if (seen.claim.restore) return { do: 'claim', id: seen.claim.id };
     return decideRemoval(seen);
   }
@@ -386,4 +402,9 @@ export function failureVerdict(error: ServiceError, delayMs: number): Verdict {
     default:
       return verdict('Unknown', error.message, wait);
   }
+}
+
+/** Whether an answer speaks of the credentials or of who is let in, not of what was sent. */
+export function isAboutCredentials(error: ServiceError): boolean {
+  return error.code === 'CredentialsRejected' || error.code === 'CredentialsUnusable';
 }

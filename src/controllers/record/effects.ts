@@ -1,8 +1,10 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
-import type { AnyRecord } from '../../service/index.ts';
+import { KubeApiError } from '../../kube/index.ts';
+import type { AnyRecord, ServiceError } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
-import { failureVerdict } from './decide.ts';
+import { failureVerdict, isAboutCredentials } from './decide.ts';
 import { claimAnnotations } from './identity/claim.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
@@ -11,6 +13,9 @@ import type { Memory } from './memory.ts';
 import { policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
+
+/** Longest id of a workspace that status takes, characters. */
+const OWNER_LIMIT = 64;
 
 /** What a pass ended with. */
 export interface Outcome<R extends ManagedResource> {
@@ -21,6 +26,14 @@ export interface Outcome<R extends ManagedResource> {
   quiet?: boolean;
   /** Nothing to say: look again before silence is worth a word. */
   soon?: boolean;
+}
+
+/** Who claims: that takes no connection. */
+interface Claiming<R, M> {
+  resource: R;
+  memory: M;
+  marker: string;
+  signal: AbortSignal;
 }
 
 /** The effects of the shared protocols: each method is one write, in the cluster or on the service. */
@@ -67,7 +80,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   /** Writes intent and finalizer in one patch that a stale version makes fail. */
   async writeIntent(
     pass: Pass<R, Rec, M>,
-    step: { skip: string[]; try: number; desired: Desired },
+    step: { skip: string[]; try: number; outcome: 'unsent' | 'unknown'; desired: Desired },
   ): Promise<Outcome<R>> {
     const { resource, memory } = pass;
     const now = new Date(pass.now).toISOString();
@@ -80,9 +93,19 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
-    memory.intent = { text, seenAt: this.#context.clock.monotonic(), outcome: 'unsent' };
+    const monotonic = this.#context.clock.monotonic();
+    memory.intent =
+      step.outcome === 'unsent'
+        ? { text, seenAt: monotonic, outcome: 'unsent' }
+        : { text, seenAt: memory.intent?.seenAt ?? monotonic, outcome: 'unknown' };
     const annotations = { [ANNOTATIONS.createIntent]: text };
-    await this.#patch(resource, { annotations, ...finalizersWith(resource) }, pass.signal);
+    try {
+      await this.#patch(resource, { annotations, ...finalizersWith(resource) }, pass.signal);
+    } catch (error) {
+      // Another process may have written the very same text, and sent its create.
+      if (error instanceof KubeApiError && error.isConflict) memory.intent = undefined;
+      throw error;
+    }
     return { again: true, quiet: true };
   }
 
@@ -96,26 +119,28 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const write = await this.#kind.create(pass, desired, intent);
     noteWrite(memory, write, clock.monotonic());
     if (write.kind !== 'notSent') this.#noteCreate(pass.marker, write.endedAt);
+    if (write.kind !== 'notSent' && memory.intent !== undefined) {
+      // Its turn may have come late: what may still happen on the service counts from when it went out.
+      memory.intent = { ...memory.intent, seenAt: write.startedAt };
+    }
     switch (write.kind) {
       case 'ok': {
         memory.failures = 0;
         memory.refusals.clear();
         const { record } = write;
-        if (record !== undefined) memory.created = { id: record.id, record };
+        if (record !== undefined) memory.created = { id: record.id, record, endedAt: write.endedAt };
         return { again: true, quiet: true };
       }
       case 'refused':
         if (write.error.class === 'Conflict') break; // an earlier try landed: look it up
+        if (isAboutCredentials(write.error)) return this.#notCreated(pass, write.error);
         if (known !== undefined) memory.intent = { ...known, outcome: 'refused' };
         return {
           wish: { verdict: this.#refuse(pass, desired, write.error.message), fields: {} },
           again: true,
         };
-      case 'notSent': {
-        if (known !== undefined) memory.intent = { ...known, outcome: 'unsent' };
-        const delay = backoffMs(memory.failures++, pass.random);
-        return { wish: { verdict: failureVerdict(write.error, delay), fields: {} } };
-      }
+      case 'notSent':
+        return this.#notCreated(pass, write.error);
       case 'unknown':
         break;
       default:
@@ -125,21 +150,29 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return { wish: { verdict: verdict('Creating', message, 1_000), fields: {} } };
   }
 
+  /** The create had certainly no effect, and not for what it says: the same one is sent again. */
+  #notCreated(pass: Pass<R, Rec, M>, error: ServiceError): Outcome<R> {
+    const { memory } = pass;
+    if (memory.intent !== undefined) memory.intent = { ...memory.intent, outcome: 'unsent' };
+    const delay = backoffMs(memory.failures++, pass.random);
+    return { wish: { verdict: failureVerdict(error, delay), fields: {} } };
+  }
+
   /** Writes the claim, which also takes the intent back. */
-  async claim(pass: Pass<R, Rec, M>, id: string): Promise<Outcome<R>> {
-    const { resource, memory, marker } = pass;
+  async claim(claiming: Claiming<R, M>, id: string): Promise<Outcome<R>> {
+    const { resource, memory, marker, signal } = claiming;
     const { uid, deletionTimestamp } = resource.metadata;
     const claimant = { installationId: this.#context.installation.id, marker, uid };
     const annotations = { ...claimAnnotations(id, claimant), [ANNOTATIONS.createIntent]: null };
     const holds = resource.spec.managementPolicy === 'Full' && deletionTimestamp === undefined;
-    await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, pass.signal);
+    await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, signal);
     const { created } = memory;
     memory.created = undefined;
     memory.intent = undefined;
     if (memory.observed?.record.id === id) {
       memory.observed = { ...memory.observed, fromWrite: true };
-    } else if (created !== undefined) {
-      memory.observed = { record: created.record, startedAt: pass.handle.client.stamp(), fromWrite: true };
+    } else if (created?.id === id) {
+      memory.observed = { record: created.record, startedAt: created.endedAt, fromWrite: true };
     }
     return { again: true, quiet: true };
   }
@@ -155,9 +188,12 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const said = verdict('Deleting', `The ${this.#kind.noun} is being deleted`);
     if (step.kind === 'note') return { wish: { verdict: said, fields: step.fields }, again: true };
     if (resource.status.deleteSentAt === undefined) {
-      const noted = { ...this.identity(pass, record), deleteSentAt: new Date(pass.now).toISOString() };
+      // Nobody has sent one yet: until this process does, the record's absence needs the full proof.
+      memory.deletion = 'unsent';
+      const noted = { ...this.identity(pass, record), deleteSentAt: rfc3339(pass.now) };
       return { wish: { verdict: said, fields: noted }, again: true };
     }
+    const before = memory.deletion;
     memory.deletion = 'unknown';
     const write = await this.#kind.remove(pass, record.id, step.how);
     noteWrite(memory, write, this.#context.clock.monotonic());
@@ -169,7 +205,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     }
     memory.observed = undefined;
     if (write.kind === 'refused') memory.deletion = write.error.status === 403 ? 'forbidden' : 'refused';
-    else if (write.kind === 'notSent') memory.deletion = undefined;
+    else if (write.kind === 'notSent') memory.deletion = before;
     const delay = write.error.retryAfterMs ?? backoffMs(memory.failures++, pass.random);
     const message = `The ${this.#kind.noun} is not deleted yet: ${write.error.message}`;
     return { wish: { verdict: verdict('Deleting', message, delay), fields } };
@@ -177,12 +213,16 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Status fields that every found record brings. */
   identity(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R> {
-    const { deletion, drift, missing } = policiesOf(pass.resource, pass.handle, this.#kind.onMissing);
+    const { resource, handle, owner } = pass;
+    const { deletion, drift, missing } = policiesOf(resource, handle, this.#kind.onMissing);
     return {
       id: record.id,
       uri: record.uri,
-      home: { endpoint: pass.handle.endpoint, owner: pass.owner },
+      // An adopted record may belong to another workspace: its absence is proved there.
+      home: { endpoint: handle.endpoint, owner: ownerOf(record) ?? owner },
       policies: { deletion, drift, missing },
+      // Restored from a backup that was taken in the middle of a deletion: nothing was sent for this one.
+      ...(resource.metadata.deletionTimestamp === undefined ? { deleteSentAt: undefined } : {}),
     } as StatusFields<R>;
   }
 
@@ -228,4 +268,9 @@ function fingerprint(resource: ManagedResource, desired: unknown): string {
 function finalizersWith(resource: ManagedResource): { finalizers?: string[] } {
   const now = resource.metadata.finalizers ?? [];
   return now.includes(FINALIZER) ? {} : { finalizers: [...now, FINALIZER] };
+}
+
+function ownerOf(record: AnyRecord): string | undefined {
+  const { owner } = record;
+  return typeof owner === 'string' && owner !== '' && owner.length <= OWNER_LIMIT ? owner : undefined;
 }

@@ -160,8 +160,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (list.kind !== 'found') return failedRead(list, pass);
     const listed = list.record.some((entry) => entry.id === id);
+    const elsewhere =
+      pass.resource.status.home !== undefined && pass.resource.status.home.endpoint !== handle.endpoint;
     const afterDelete =
       pass.resource.status.deleteSentAt !== undefined &&
+      !elsewhere &&
       (memory.deletion === undefined || memory.deletion === 'accepted' || memory.deletion === 'unknown');
     if (afterDelete) {
       const gone = goneAfterDelete({ status: answer.status, listed });
@@ -169,8 +172,6 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return seen({ kind: 'unproved', recheckAfterMs: handle.poll.processingMs }, list.startedAt);
     }
     const workspace = await handle.client.workspaces.read(owner, options);
-    const elsewhere =
-      pass.resource.status.home !== undefined && pass.resource.status.home.endpoint !== handle.endpoint;
     const proof = memory.absence.note(
       {
         startedAt: answer.startedAt,

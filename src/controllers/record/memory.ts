@@ -21,9 +21,12 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   /** The create-intent that this process knows about, by its text. */
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
   /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
-  created: { id: string; record: Rec } | undefined;
-  /** How the DELETE that this process sent last ended. */
-  deletion: 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
+  created: { id: string; record: Rec; endedAt: number } | undefined;
+  /**
+   * How the DELETE that this process sent last ended; `unsent`: neither this nor an earlier process has sent one.
+   * Undefined: an earlier process may have.
+   */
+  deletion: 'unsent' | 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;

@@ -8,7 +8,7 @@ import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
-import { judgeClaim } from './identity/claim.ts';
+import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
 import { parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
@@ -93,14 +93,10 @@ export class RecordReconciler<
   async #pass(resource: R, memory: M, run: ReconcileContext): Promise<Outcome<R>> {
     const { problems } = resource as Cached<R>;
     if (problems !== undefined) return this.#misfit(resource, problemsVerdict(problems), run);
-    const { connections, installation, clock, random } = this.#context;
+    const { connections, clock, random } = this.#context;
     const state = connections.resolve(resource.metadata.namespace, resource.spec.connectionRef);
     const handle = usableHandle(state, resource);
-    const marker = markerOf(installation.id, {
-      kind: this.#kind.type.kind,
-      namespace: resource.metadata.namespace,
-      name: resource.metadata.name,
-    });
+    const marker = this.#marker(resource);
     const pass: Pass<R, Rec, M> | undefined =
       handle === undefined
         ? undefined
@@ -115,12 +111,12 @@ export class RecordReconciler<
             now: clock.now(),
             random,
           };
-    let seen = this.#observe(resource, memory, marker, state, pass);
+    let seen = this.#observe(resource, memory, state, pass);
     for (;;) {
       const step = decideRecord(seen);
       if (step.do !== 'look') {
         this.#context.onStep?.(this.#kind.type.kind, step.do);
-        return this.#act(resource, memory, pass, step, run);
+        return this.#act(resource, memory, marker, pass, step, run);
       }
       if (pass === undefined) return { wish: { verdict: unusable(state), fields: {} } };
       seen = { ...seen, ...(await this.#look(step.at, seen, pass)) };
@@ -130,18 +126,13 @@ export class RecordReconciler<
   #observe(
     resource: R,
     memory: M,
-    marker: string,
     state: ConnectionState,
     pass: Pass<R, Rec, M> | undefined,
   ): RecordObservation<Rec, Desired> {
     const { installation, clock } = this.#context;
-    const { annotations, uid, deletionTimestamp, finalizers } = resource.metadata;
+    const { annotations, deletionTimestamp, finalizers } = resource.metadata;
     const policies = policiesOf(resource, pass?.handle, this.#kind.onMissing);
-    const claim = judgeClaim(
-      { annotations, statusId: resource.status.id },
-      { installationId: installation.id, marker, uid },
-      (other) => this.#cache.isLiving(other),
-    );
+    const claim = this.#claimOf(resource);
     const now = clock.monotonic();
     return {
       noun: this.#kind.noun,
@@ -245,6 +236,7 @@ export class RecordReconciler<
   async #act(
     resource: R,
     memory: M,
+    marker: string,
     pass: Pass<R, Rec, M> | undefined,
     step: Exclude<RecordStep<Rec, Desired>, { do: 'look' }>,
     run: ReconcileContext,
@@ -275,6 +267,8 @@ export class RecordReconciler<
         return this.#effects.unclaim(resource, memory, run.signal);
       case 'clearIntent':
         return this.#effects.clearIntent(resource, memory, run.signal);
+      case 'claim':
+        return this.#effects.claim({ resource, memory, marker, signal: run.signal }, step.id);
       default:
     }
     if (pass === undefined) return {};
@@ -283,13 +277,11 @@ export class RecordReconciler<
         return this.#effects.writeIntent(pass, step);
       case 'create':
         return this.#effects.create(pass, step.intent, step.desired);
-      case 'claim':
-        return this.#effects.claim(pass, step.id);
       case 'converge': {
         const done = await this.#kind.converge(pass, step.record, step.desired);
         if (done.renounce === true) {
           const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);
-          return this.#act(resource, memory, pass, { do: next }, run);
+          return this.#act(resource, memory, marker, pass, { do: next }, run);
         }
         const fields = { ...this.#effects.identity(pass, step.record), ...done.fields };
         return {
@@ -312,7 +304,8 @@ export class RecordReconciler<
       annotations?.[ANNOTATIONS.externalId] === undefined &&
       annotations?.[ANNOTATIONS.createIntent] === undefined &&
       resource.status.id === undefined;
-    if (deletionTimestamp !== undefined && bare && finalizers?.includes(FINALIZER) === true) {
+    const confirmed = this.#context.installation.unconfirmed === undefined;
+    if (deletionTimestamp !== undefined && bare && confirmed && finalizers?.includes(FINALIZER) === true) {
       return this.#effects.release(resource, run.signal);
     }
     return { wish: { verdict: said, fields: {} } };
@@ -323,16 +316,35 @@ export class RecordReconciler<
     return { ...said, message: 'Paused with a change that waits: take spec.paused away to apply it' };
   }
 
+  #claimOf(resource: R): ClaimJudgement {
+    const { annotations, uid } = resource.metadata;
+    return judgeClaim(
+      { annotations, statusId: resource.status.id },
+      { installationId: this.#context.installation.id, marker: this.#marker(resource), uid },
+      (other) => this.#cache.isLiving(other),
+    );
+  }
+
+  #marker(resource: R): string {
+    const { namespace, name } = resource.metadata;
+    return markerOf(this.#context.installation.id, { kind: this.#kind.type.kind, namespace, name });
+  }
+
+  /** Others whose claim on the record counts: an id that was copied from elsewhere claims nothing. */
+  #claimants(id: string, except: R): R[] {
+    return this.#cache.claimants(id).filter((other) => {
+      if (other.metadata.uid === except.metadata.uid || !sameHome(other, except)) return false;
+      const claim = this.#claimOf(other);
+      return claim.kind === 'mine' && claim.id === id;
+    });
+  }
+
   #heldByAnother(id: string, except: R): boolean {
-    return this.#cache
-      .claimants(id)
-      .some((other) => other.metadata.uid !== except.metadata.uid && sameHome(other, except));
+    return this.#claimants(id, except).length > 0;
   }
 
   #heldByAnOlder(id: string, resource: R): boolean {
-    return this.#cache
-      .claimants(id)
-      .some((other) => isOlderClaimant(other, resource) && sameHome(other, resource));
+    return this.#claimants(id, resource).some((other) => isOlderClaimant(other, resource));
   }
 
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {

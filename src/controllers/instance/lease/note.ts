@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { Instance } from '../../../api/instance.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
@@ -15,7 +16,7 @@ export function leaseNote(seen: InstanceObservation): InstanceFields {
     lease: {
       operation: shown?.operation ?? lease.operation,
       released: false,
-      ...(lease.expire === undefined ? {} : { expire: new Date(lease.expire).toISOString() }),
+      ...(lease.expire === undefined ? {} : { expire: rfc3339(lease.expire) }),
       ...(status.lease?.by === undefined ? {} : { by: status.lease.by }),
       source: sourceNote(lease),
     },
@@ -41,7 +42,7 @@ export function sourceNote(lease: WantedLease): NotedSource {
     uid,
     deletionPolicy,
     terms: lease.terms,
-    ...(lease.expire === undefined ? {} : { expire: new Date(lease.expire).toISOString() }),
+    ...(lease.expire === undefined ? {} : { expire: rfc3339(lease.expire) }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { LeaseTerms } from '../../../api/instance-lease.ts';
 import type { Instance } from '../../../api/instance.ts';
 import { LEASE_OPERATIONS } from '../../../api/words.ts';
 import { parseDuration } from '../../../base/duration.ts';
+import { wholeSecond } from '../../../base/rfc3339.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import { formatTimestamp, parseTimestamp, type LeaseRecord } from '../../../service/index.ts';
 
@@ -92,7 +93,12 @@ export function readLease(lease: LeaseRecord | null | undefined): ShownLease | u
   const operation = LEASE_OPERATIONS.fromService(lease.operation ?? '');
   if (operation === undefined) return undefined;
   const expire = typeof lease.expire === 'string' ? parseTimestamp(lease.expire) : undefined;
-  return { operation, expire: expire ?? undefined, released: lease.released === true };
+  // Status keeps whole seconds, and what it notes is compared with this.
+  return {
+    operation,
+    expire: expire === undefined ? undefined : wholeSecond(expire),
+    released: lease.released === true,
+  };
 }
 
 /** A lease as it travels; undefined takes it off (an always-on instance has no lease key in some builds). */

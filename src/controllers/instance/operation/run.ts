@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { CurrentOperation, Instance } from '../../../api/instance.ts';
 import type { RequestedOperation } from '../../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
@@ -54,8 +55,8 @@ export class OperationRunner {
       ...(step.token === undefined ? {} : { token: `${step.token.of}:${step.token.value}`.slice(0, 256) }),
       ...(record.updated === undefined ? {} : { updatedBefore: record.updated }),
       ...(lastOperationId === undefined ? {} : { lastOperationId }),
-      startedAt: new Date(now).toISOString(),
-      deadline: new Date(now + desired.operationTimeoutMs).toISOString(),
+      startedAt: rfc3339(now),
+      deadline: rfc3339(now + desired.operationTimeoutMs),
       try: 1,
       ...(step.hash === undefined ? {} : { changeHash: step.hash }),
     };
@@ -68,7 +69,7 @@ export class OperationRunner {
         ...(step.released === undefined
           ? {}
           : {
-              releasedExpire: new Date(step.released).toISOString(),
+              releasedExpire: rfc3339(step.released),
               armed: `released:${armedHashOf(pass, desired)}`,
               lease: fields.lease === undefined ? undefined : { ...fields.lease, by: 'Operator' },
             }),
@@ -295,7 +296,7 @@ export class OperationRunner {
           event: current.event,
           outcome,
           startedAt: current.startedAt,
-          endedAt: new Date(now).toISOString(),
+          endedAt: rfc3339(now),
           ...(message === undefined ? {} : { message }),
         },
         ...handled,

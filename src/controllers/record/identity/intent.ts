@@ -13,8 +13,8 @@ export interface CreateIntent {
   expire?: string;
 }
 
-/** At most so many skipped ids are kept; an annotation has to stay small. */
-const MAX_SKIP = 50;
+/** At most so many skipped ids are kept: an annotation has to stay small. Further ones are passed over unnoted. */
+export const MAX_SKIP = 500;
 
 /** The annotation's text. */
 export function formatIntent(intent: CreateIntent): string {

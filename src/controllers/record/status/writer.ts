@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../../base/rfc3339.ts';
 import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import type { Meta } from '../../../api/resource.ts';
 import { statusPatch, type ResourceType } from '../../../kube/index.ts';
@@ -50,7 +51,7 @@ export class StatusWriter<R extends AnyOfOurs> {
       newest.status,
       { verdict: wish.verdict, fields },
       generation,
-      new Date(clock.now()).toISOString(),
+      rfc3339(clock.now()),
     );
     const patch = statusPatch(newest.status, next);
     if (patch === undefined) return;
