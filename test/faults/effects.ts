@@ -26,10 +26,15 @@ export function kubeEffect(request: KubeRequest): Effect | undefined {
 /** The effect that a call to the service is; undefined for reads and logins. */
 export function serviceEffect(request: PortRequest): Effect | undefined {
   if (request.method === 'GET' || request.path.startsWith('/services/security/')) return undefined;
-  const path = request.path
+  return { port: 'service', label: labelOf(request) };
+}
+
+/** A call to the service without the ids in it. */
+export function labelOf({ method, path }: PortRequest): string {
+  const plain = path
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '{id}')
     .replace(/\bi-[0-9a-z]{6}\b/g, '{id}');
-  return { port: 'service', label: `service ${request.method} ${path}` };
+  return `service ${method} ${plain}`;
 }
 
 /** What a patch touches: names of annotations, finalizers, status fields. */

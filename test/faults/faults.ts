@@ -10,19 +10,22 @@ import {
   type PortRequest,
   type ServicePort,
 } from '../../src/service/index.ts';
-import { kubeEffect, serviceEffect, type Effect } from './effects.ts';
+import { kubeEffect, labelOf, serviceEffect, type Effect } from './effects.ts';
 
 /** What is done to one effect. */
 export const MISHAPS = ['crash before', 'crash after', 'answer lost', 'conflict'] as const;
 /** What a service also answers now and then, to service effects only. */
 export const SERVICE_ERRORS = ['500', '503', '429', '403', '404', '500 after'] as const;
-export type Mishap = (typeof MISHAPS)[number] | (typeof SERVICE_ERRORS)[number];
+/** What a read of the service may come to, once. */
+export const READ_ERRORS = ['read 404', 'read 403', 'read 500', 'read lost'] as const;
+export type Mishap =
+  (typeof MISHAPS)[number] | (typeof SERVICE_ERRORS)[number] | (typeof READ_ERRORS)[number];
 
-/** One mishap, at one effect of a run, counted from 0. */
+/** One mishap, at one effect of a run, or at one read of the service, counted from 0. */
 export interface Plan {
   at: number;
   mishap: Mishap;
-  /** The effect as the undisturbed run has it. */
+  /** The effect, or the read, as the undisturbed run has it. */
   label: string;
 }
 
@@ -37,6 +40,8 @@ export interface Surroundings {
 /** Ports that record every effect and do one thing to one of them. */
 export class Faults {
   readonly effects: Effect[] = [];
+  /** Reads of the service. */
+  readonly reads: string[] = [];
   /** The planned effect came up and was dealt with. */
   hit = false;
   /** The effect at the planned place is another one than in the undisturbed run. */
@@ -72,7 +77,7 @@ export class Faults {
     return {
       send: async (request: PortRequest) => {
         const effect = serviceEffect(request);
-        if (effect === undefined) return port.send(request);
+        if (effect === undefined) return this.#read(request, () => port.send(request));
         return this.#apply<PortAnswer>(effect, {
           send: () => port.send(request),
           lost: () => new ServiceTransportError('Broken', 'the connection broke', { maybeSent: true }),
@@ -81,6 +86,21 @@ export class Faults {
         });
       },
     };
+  }
+
+  async #read(request: PortRequest, send: () => Promise<PortAnswer>): Promise<PortAnswer> {
+    const label = labelOf(request);
+    const number = this.reads.length;
+    this.reads.push(label);
+    const plan = this.#plan;
+    if (plan === undefined || !plan.mishap.startsWith('read ') || plan.at !== number) return send();
+    if (plan.label !== label) {
+      this.diverged = `read ${number} is "${label}", not "${plan.label}": the runs have diverged`;
+      return send();
+    }
+    this.hit = true;
+    if (plan.mishap !== 'read lost') return serviceRefusal(Number(plan.mishap.split(' ')[1]));
+    throw new ServiceTransportError('Broken', 'the connection broke', { maybeSent: true });
   }
 
   async #apply<Answer extends { status: number }>(
@@ -100,7 +120,7 @@ export class Faults {
       return done;
     };
     const plan = this.#plan;
-    if (plan === undefined || plan.at !== number) return noted(how.send());
+    if (plan === undefined || plan.mishap.startsWith('read ') || plan.at !== number) return noted(how.send());
     if (plan.label !== effect.label) {
       this.diverged = `effect ${number} is "${effect.label}", not "${plan.label}": the runs have diverged`;
       return noted(how.send());

@@ -3,6 +3,8 @@ import type { World } from '../support/world.ts';
 
 /** What somebody else writes into an object to move its version; it has to stay. */
 export const FAULTS_TOUCHED = 'example.com/touched';
+/** A finalizer of somebody else. */
+export const FAULTS_HOLD = 'example.com/hold';
 const INSTALLATION = 'faults-installation';
 
 /** The operator's own objects, as an earlier start left them. */

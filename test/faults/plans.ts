@@ -1,4 +1,4 @@
-import { SERVICE_ERRORS, MISHAPS, type Plan } from './faults.ts';
+import { MISHAPS, READ_ERRORS, SERVICE_ERRORS, type Plan } from './faults.ts';
 import { differences, runOnce, type Run, type RunOptions } from './run.ts';
 import type { Workload } from './workloads.ts';
 
@@ -8,17 +8,19 @@ export interface Tally {
   listLag: number;
   effects: number;
   plans: number;
-  failures: { plan: Plan; said: string }[];
+  failures: { plan: Plan | undefined; said: string }[];
 }
 
 export interface EnumerateOptions {
   kinds: RunOptions['kinds'];
   listLag: number;
+  /** The undisturbed run to compare with. @default one of its own, which has to be without failure */
+  reference?: Run;
   /** Which of the plans to run. @default all of them */
   pick?: (plan: Plan, number: number) => boolean;
   /** Stop at the first failure. @default false */
   untilFailure?: boolean;
-  /** Also what a service answers when it is not well. @default false */
+  /** Also what a service answers when it is not well, to writes and to reads. @default false */
   serviceErrors?: boolean;
 }
 
@@ -26,33 +28,44 @@ export interface EnumerateOptions {
 export async function enumerate(workload: Workload, options: EnumerateOptions): Promise<Tally> {
   const { kinds, listLag, pick = () => true } = options;
   const undisturbed = await runOnce(workload, { kinds, listLag });
-  if (undisturbed.failures.length > 0) {
-    throw new Error(`${workload.name}, undisturbed: ${undisturbed.failures.join('\n')}`);
+  const { reference = undisturbed } = options;
+  const failures: Tally['failures'] = [];
+  const own = differences(workload, reference, undisturbed);
+  if (own.length > 0 && options.reference !== undefined)
+    failures.push({ plan: undefined, said: own.join('\n') });
+  else if (own.length > 0) {
+    throw new Error(`${workload.name}, undisturbed: ${own.join('\n')}`);
   }
   const plans = plansOf(undisturbed, options.serviceErrors === true).filter((plan, number) =>
     pick(plan, number),
   );
-  const failures: Tally['failures'] = [];
+  let tried = 0;
   for (const plan of plans) {
+    if (failures.length > 0 && options.untilFailure === true) break;
+    tried += 1;
     const run = await runOnce(workload, { kinds, listLag, plan });
-    const said = differences(workload, undisturbed, run);
+    const said = differences(workload, reference, run);
     if (said.length > 0) failures.push({ plan, said: said.join('\n') });
-    if (said.length > 0 && options.untilFailure === true) break;
   }
   return {
     workload: workload.name,
     listLag,
     effects: undisturbed.effects.length - undisturbed.from,
-    plans: plans.length,
+    plans: tried,
     failures,
   };
 }
 
 /** All plans for the effects of an undisturbed run, those of its set-up aside. */
 export function plansOf(run: Run, serviceErrors: boolean): Plan[] {
-  return run.effects.flatMap(({ label, port }, at) => {
+  const atEffects = run.effects.flatMap(({ label, port }, at) => {
     if (at < run.from) return [];
     const mishaps = port === 'service' && serviceErrors ? [...MISHAPS, ...SERVICE_ERRORS] : MISHAPS;
     return mishaps.map((mishap): Plan => ({ at, mishap, label }));
   });
+  if (!serviceErrors) return atEffects;
+  const atReads = run.reads.flatMap((label, at) =>
+    at < run.readsFrom ? [] : READ_ERRORS.map((mishap): Plan => ({ at, mishap, label })),
+  );
+  return [...atEffects, ...atReads];
 }

@@ -1,8 +1,8 @@
 import type { KubeRequest } from '../../src/kube/index.ts';
-import { World, type WorldOptions } from '../support/world.ts';
+import { World, type Shown, type WorldOptions } from '../support/world.ts';
 import { applied, type Effect } from './effects.ts';
 import { Faults, type Plan } from './faults.ts';
-import { FAULTS_TOUCHED, installationOf, seedOwn } from './own.ts';
+import { FAULTS_HOLD, FAULTS_TOUCHED, installationOf, seedOwn } from './own.ts';
 import { watchRules } from './rules.ts';
 import { seedStrangers } from './strangers.ts';
 import { viewOf } from './view.ts';
@@ -14,6 +14,8 @@ const RESTART_MS = 1_000;
 const LIMIT_MS = 45 * 60_000;
 /** After so long without an effect a step counts as over: two lag windows and a bit. */
 const QUIET_MS = 130_000;
+/** For so long somebody else keeps a finalizer of theirs. */
+const HOLD_MS = 20_000;
 /** How long nothing may be written once all is settled. */
 const STABLE_MS = 600_000;
 
@@ -22,6 +24,9 @@ export interface Run {
   effects: readonly Effect[];
   /** The first effect after the set-up. */
   from: number;
+  /** Reads of the service, and the first one after the set-up. */
+  reads: readonly string[];
+  readsFrom: number;
   /** What there was after each step. */
   views: readonly { step: string; lines: readonly string[] }[];
   failures: readonly string[];
@@ -70,6 +75,8 @@ class Runner {
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
       kubePort: (port) => this.#faults.kube(port),
       servicePort: (port) => this.#faults.service(port),
+      // Builds of the service differ in what they answer for a record that is gone.
+      sandbox: { readings: { gone: options.listLag === 0 ? '404' : '403' } },
     });
   }
 
@@ -79,6 +86,7 @@ class Runner {
     if (first !== true) seedOwn(world);
     const views: { step: string; lines: string[] }[] = [];
     let from = 0;
+    let readsFrom = 0;
     const rules = watchRules(world);
     try {
       world.start();
@@ -87,6 +95,7 @@ class Runner {
       if (this.#options.listLag > 0) world.sandbox.admin.setListLag({ polls: this.#options.listLag });
       for (const step of setup) await this.#step(step, 1_000);
       from = first === true ? 0 : this.#faults.effects.length;
+      readsFrom = first === true ? 0 : this.#faults.reads.length;
       for (const step of steps) {
         await this.#step(step, QUIET_MS);
         if (step === steps.at(-2) || steps.length === 1) await this.#staysStill();
@@ -101,10 +110,10 @@ class Runner {
       this.#failures.push(...rules.broken);
       await world.sandbox.stop();
     }
-    const { effects, hit, diverged } = this.#faults;
+    const { effects, reads, hit, diverged } = this.#faults;
     if (diverged !== undefined) this.#failures.push(diverged);
     if (this.#options.plan !== undefined && !hit) this.#failures.push('the planned effect did not come up');
-    return { effects, from, views, failures: this.#failures, hit };
+    return { effects, from, reads, readsFrom, views, failures: this.#failures, hit };
   }
 
   async #step(step: Step, quietMs: number): Promise<void> {
@@ -151,24 +160,44 @@ class Runner {
       return;
     }
     const path = request.path.replace(/\/status$/, '');
-    kube.handle({
-      method: 'PATCH',
-      path,
-      query: { fieldManager: 'somebody' },
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { annotations: { [FAULTS_TOUCHED]: 'yes' } } },
-    });
+    const patch = (metadata: object): void => {
+      kube.handle({
+        method: 'PATCH',
+        path,
+        query: { fieldManager: 'somebody' },
+        contentType: 'application/merge-patch+json',
+        body: { metadata },
+      });
+    };
+    patch({ annotations: { [FAULTS_TOUCHED]: 'yes' } });
     this.#touched = path;
+    const { finalizers } = (request.body as { metadata?: { finalizers?: string[] } }).metadata ?? {};
+    if (finalizers === undefined) return;
+    // A list is written as a whole: what somebody else has put into it in between must not get lost.
+    const before = this.#metadataAt(path)?.finalizers ?? [];
+    patch({ finalizers: [...before, FAULTS_HOLD] });
+    this.#world.clock.setTimer(HOLD_MS, () => {
+      const now = this.#metadataAt(path);
+      if (now === undefined) return;
+      if (!(now.finalizers ?? []).includes(FAULTS_HOLD) && now.deletionTimestamp === undefined) {
+        this.#failures.push(`the finalizer that somebody else put on ${path} is gone`);
+      }
+      patch({ finalizers: (now.finalizers ?? []).filter((name) => name !== FAULTS_HOLD) });
+    });
   }
 
   /** What somebody else wrote is there for as long as the object is. */
   #checkTouched(): void {
     if (this.#touched === undefined) return;
-    const answer = this.#world.kube.handle({ method: 'GET', path: this.#touched });
-    const { metadata } = (answer.body ?? {}) as { metadata?: { annotations?: Record<string, string> } };
-    if (answer.status === 200 && metadata?.annotations?.[FAULTS_TOUCHED] !== 'yes') {
+    const metadata = this.#metadataAt(this.#touched);
+    if (metadata !== undefined && metadata.annotations?.[FAULTS_TOUCHED] !== 'yes') {
       this.#failures.push(`what somebody else wrote into ${this.#touched} is gone`);
     }
+  }
+
+  #metadataAt(path: string): Partial<Shown['metadata']> | undefined {
+    const answer = this.#world.kube.handle({ method: 'GET', path });
+    return answer.status === 200 ? (answer.body as Shown).metadata : undefined;
   }
 }
 

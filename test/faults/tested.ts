@@ -13,7 +13,9 @@ export function testEveryEffect(title: string, options: Omit<EnumerateOptions, '
         const tally = await enumerate(workload, { kinds, ...options });
         tallies.push(tally);
         expect(tally.plans).toBeGreaterThan(0);
-        expect(tally.failures.map(({ plan, said }) => `${plan.mishap}, ${plan.label}: ${said}`)).toEqual([]);
+        expect(tally.failures.map(({ plan, said }) => `${plan?.mishap}, ${plan?.label}: ${said}`)).toEqual(
+          [],
+        );
       });
     }
     afterAll(() => process.stdout.write(tableOf(title, tallies)));

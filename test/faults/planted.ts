@@ -1,0 +1,148 @@
+/** A mistake that somebody could make, as a change of the text of one source file. */
+export interface Planted {
+  name: string;
+  /** Below `src/`. */
+  file: string;
+  find: string;
+  replace: string;
+  /** Workloads that can show it, by the start of their names. */
+  workloads: readonly string[];
+  /** By how many polls lists trail while it is looked for. @default 0 */
+  listLag?: number;
+  /** It takes a failing read, or an error other than 409, to show. @default false */
+  serviceErrors?: boolean;
+}
+
+/** Mistakes that the enumerated mishaps have to notice: one for each rule that the protocols live on. */
+export const PLANTED: readonly Planted[] = [
+  {
+    name: 'a create that another process may have sent counts as not sent',
+    file: 'controllers/record/reconciler.ts',
+    find: "memory.intent = { text, seenAt: now, outcome: 'unknown' };",
+    replace: "memory.intent = { text, seenAt: now, outcome: 'unsent' };",
+    workloads: ['policy box'],
+  },
+  {
+    name: 'a create whose answer was lost is sent again at once',
+    file: 'controllers/record/effects.ts',
+    find: "memory.intent = { ...known, outcome: 'unknown', seenAt: clock.monotonic() };",
+    replace: "memory.intent = { ...known, outcome: 'unsent', seenAt: clock.monotonic() };",
+    workloads: ['instance with'],
+  },
+  {
+    name: 'a list counts as proof before the lag window is over',
+    file: 'controllers/record/reconciler.ts',
+    find: 'concludeFrom: memory.intent.seenAt + POST_TIMEOUT_MS + lag,',
+    replace: 'concludeFrom: memory.intent.seenAt + 0 * (POST_TIMEOUT_MS + lag),',
+    workloads: ['instance with'],
+    listLag: 5,
+  },
+  {
+    name: 'the create-intent stays after the claim',
+    file: 'controllers/record/effects.ts',
+    find: '...claimAnnotations(id, claimant), [ANNOTATIONS.createIntent]: null }',
+    replace: '...claimAnnotations(id, claimant) }',
+    workloads: ['policy box'],
+  },
+  {
+    name: 'metadata is written without the version that was seen',
+    file: 'controllers/record/effects.ts',
+    find: 'const options = { resourceVersion, signal };',
+    replace: 'const options = { ...{ resourceVersion }, resourceVersion: undefined, signal };',
+    workloads: ['policy box'],
+  },
+  {
+    name: 'a marker is taken for ours when it only begins like it',
+    file: 'controllers/instance/kind.ts',
+    find: 'record.tags?.includes(marker)',
+    replace: 'record.tags?.some((tag) => tag.startsWith(marker))',
+    workloads: ['instance with'],
+  },
+  {
+    name: 'a terminated instance of an earlier life is claimed',
+    file: 'controllers/record/identity/search.ts',
+    find: "if (fresh.ending === 'terminated') terminated.push(fresh.id);",
+    replace: "if (fresh.ending === 'terminated') living.push(fresh.id);",
+    workloads: ['instance with'],
+  },
+  {
+    name: 'the finalizer goes when the delete got no answer',
+    file: 'controllers/record/effects.ts',
+    find: 'memory.observed = undefined;\n    if (write.kind ===',
+    replace:
+      "if (write.kind === 'unknown') return this.release(resource, pass.signal);\n    if (write.kind ===",
+    workloads: ['instance with'],
+    serviceErrors: true,
+  },
+  {
+    name: 'the finalizer goes without waiting for a create whose outcome is unknown',
+    file: 'controllers/record/decide.ts',
+    find: "if (seen.intent?.outcome === 'unknown' && seen.search.startedAt",
+    replace: "if (seen.intent?.outcome === 'unsent' && seen.search.startedAt",
+    workloads: ['deleted while'],
+    listLag: 5,
+  },
+  {
+    name: 'nothing is noted before the first delete',
+    file: 'controllers/record/effects.ts',
+    find: 'if (resource.status.deleteSentAt === undefined) {',
+    replace: "if (resource.status.deleteSentAt === '') {",
+    workloads: ['policy box', 'instance with'],
+    listLag: 5,
+  },
+  {
+    name: 'one 404 is proof that a record is gone',
+    file: 'controllers/record/existence.ts',
+    find: 'if (look.startedAt >= notBefore) return',
+    replace: 'if (notBefore > 0) return',
+    workloads: ['policy box', 'box'],
+    serviceErrors: true,
+    listLag: 5,
+  },
+  {
+    name: 'an operation that another process may have sent counts as not sent',
+    file: 'controllers/instance/operation/run.ts',
+    find: "sent = { key, outcome: 'unknown', quietSince: monotonic, updated: record.updated };",
+    replace: "sent = { key, outcome: 'unsent', quietSince: monotonic, updated: record.updated };",
+    workloads: ['operate'],
+  },
+  {
+    name: 'an operation whose answer was lost is sent again at once',
+    file: 'controllers/instance/operation/run.ts',
+    find: "memory.operation = { ...sent, outcome: 'unknown', quietSince: this.#context.clock.monotonic() };",
+    replace:
+      "memory.operation = { ...sent, outcome: 'unsent', quietSince: this.#context.clock.monotonic() };",
+    workloads: ['operate'],
+  },
+  {
+    name: 'an operation is over when any operation is over',
+    file: 'controllers/instance/operation/follow.ts',
+    find: 'const ours = newer.filter((operation) => matches(operation, current.event));',
+    replace: 'const ours = seen.operations.records.filter((operation) => operation.id !== current.event);',
+    workloads: ['operate'],
+  },
+  {
+    name: 'a request counts as carried out when it is begun',
+    file: 'controllers/instance/operation/run.ts',
+    find: '        currentOperation: current,\n',
+    replace:
+      '        currentOperation: current,\n        ...(step.token === undefined ? {} : { handledRequests: { [step.token.of]: step.token.value }, currentOperation: undefined }),\n',
+    workloads: ['operate'],
+  },
+  {
+    name: 'a PUT without an answer counts as done',
+    file: 'controllers/draft/converge.ts',
+    find: "    case 'unknown':\n      return {",
+    replace:
+      "    case 'unknown':\n      if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n      return {",
+    workloads: ['policy box'],
+    serviceErrors: true,
+  },
+  {
+    name: 'status is written although it says nothing new',
+    file: 'controllers/record/status/writer.ts',
+    find: 'if (patch === undefined) return;',
+    replace: '',
+    workloads: ['policy box'],
+  },
+];
