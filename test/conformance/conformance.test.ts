@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { freshSandbox } from './fresh.ts';
+import { compare, INVENTORY } from './inventory.ts';
+import { MARKS } from './marks.ts';
+import { statementsOf, type Statement } from './statements.ts';
+import { runSuite, summary } from './suite.ts';
+import { World } from './world.ts';
+
+/** Where a copy of the interface document is, for who has one. */
+const DOCUMENT = process.env['BOXWRIGHT_INTERFACE_DOCUMENT'] ?? '';
+
+test('a fresh embedded service conforms in every row of the inventory', async () => {
+  const { sandbox, cast } = await freshSandbox();
+  const results = await runSuite(new World(cast));
+  await sandbox.stop();
+  console.log(summary(results));
+  const bad = results.filter((result) => ['failed', 'skipped'].includes(result.outcome));
+  expect(bad.map(({ row, reason }) => `${row.section} ${row.says}: ${reason}`)).toEqual([]);
+}, 300_000);
+
+test('a service that answers wrongly does not conform', async () => {
+  const { sandbox, cast } = await freshSandbox();
+  sandbox.admin.addFault({
+    match: { route: '/services/boxes/{box_id}', method: 'GET' },
+    body: 'wrong-types',
+  });
+  const results = await runSuite(new World(cast), { readOnly: false });
+  await sandbox.stop();
+  expect(results.some((result) => result.outcome === 'failed')).toBe(true);
+}, 300_000);
+
+test('the read-only mode sends nothing but GET, and calls that are refused', async () => {
+  const { sandbox, cast } = await freshSandbox();
+  sandbox.admin.clearCalls();
+  const results = await runSuite(new World(cast), { readOnly: true });
+  const writes = sandbox.admin.calls().filter((call) => call.method !== 'GET' && call.status < 400);
+  await sandbox.stop();
+  expect(writes).toEqual([]);
+  expect(results.filter((result) => result.outcome === 'failed')).toEqual([]);
+  expect(results.filter((result) => result.outcome === 'passed').length).toBeGreaterThan(20);
+});
+
+test('every statement of the interface document has a row, and at most 5 % of the rows are untestable', () => {
+  const statements = MARKS.map((mark): Statement => ({ section: '', text: '', mark }));
+  expect(compare(statements)).toEqual({ unmapped: [], unknown: [] });
+  const untestable = INVENTORY.filter((row) => row.untestable !== undefined);
+  expect(untestable.length / INVENTORY.length).toBeLessThanOrEqual(0.05);
+  for (const row of untestable) expect(row.untestable).not.toBe('');
+});
+
+test.skipIf(!existsSync(DOCUMENT))('the marks are those of the document', () => {
+  const marks = statementsOf(readFileSync(DOCUMENT, 'utf8')).map((statement) => statement.mark);
+  expect([...MARKS]).toEqual(marks);
+});
+
+test('a new sentence or row of the document is noticed', () => {
+  const statements = statementsOf(
+    '## 4. Endpoints\n\nAll is new. | not a row\n\n| a | b |\n|---|---|\n| new | row |\n',
+  );
+  expect(statements.map((statement) => statement.text)).toEqual(['All is new. | not a row', '| new | row |']);
+  expect(compare(statements).unmapped).toHaveLength(2);
+});
