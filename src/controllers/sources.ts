@@ -8,6 +8,7 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
+import { SecretValues } from './secret-values.ts';
 
 /** Where a piece of content stands: one key of a Secret or ConfigMap in the resource's own namespace. */
 export interface SourceRef {
@@ -28,6 +29,8 @@ export interface Sources {
     name: string,
     signal?: AbortSignal,
   ): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
+  /** Secret values read lately, of all resources: the service may quote one resource's to another. */
+  secretValues(): readonly string[];
 }
 
 interface DataObject extends KubeObject {
@@ -49,6 +52,7 @@ export class KubeSources implements Sources {
   readonly #clock: Clock;
   readonly #configMaps: Informer<StoredObject>;
   readonly #maps = new Map<string, { version: string; object: DataObject }>();
+  readonly #values = new SecretValues();
   readonly #secrets = new Map<string, { at: number; object: Promise<DataObject | undefined> }>();
 
   constructor(options: { kube: KubeClient; clock: Clock; configMaps: Informer<StoredObject> }) {
@@ -83,11 +87,15 @@ export class KubeSources implements Sources {
     signal?: AbortSignal,
   ): Promise<Readonly<Record<string, Uint8Array>> | undefined> {
     // Not a shared read: whoever has just mended the credentials and asks for a look gets one.
-    const object = await this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
+    const object = await this.#readSecret(namespace, name, signal);
     if (object === undefined) return undefined;
     return Object.fromEntries(
       Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
     );
+  }
+
+  secretValues(): readonly string[] {
+    return this.#values.all();
   }
 
   async #configMap(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
@@ -110,9 +118,15 @@ export class KubeSources implements Sources {
     const key = `${namespace}/${name}`;
     const shared = this.#secrets.get(key);
     if (shared !== undefined) return shared.object;
-    const object = this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
+    const object = this.#readSecret(namespace, name, signal);
     this.#secrets.set(key, { at: now, object });
     object.catch(() => this.#secrets.delete(key));
+    return object;
+  }
+
+  async #readSecret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
+    const object = await this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
+    for (const value of Object.values(object?.data ?? {})) this.#values.note(value);
     return object;
   }
 }

@@ -69,6 +69,8 @@ export interface ServiceClientOptions {
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
+  /** Further secret values that the service might quote; no error shows them. */
+  secretValues?: (() => readonly string[]) | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
 }
 
@@ -83,7 +85,7 @@ export interface ServiceClient {
   readonly shared: SharedReads;
   /** A stamp of now, in order with all `startedAt` and `endedAt` of this client. */
   stamp(): number;
-  /** The credential and every token got with it, for masking. */
+  /** The credential, every token got with it, and the further values given, for masking. */
   secretValues(): readonly string[];
   /** Whether calls go out at present. */
   breakerState(): 'closed' | 'open' | 'halfOpen';
@@ -94,6 +96,7 @@ export interface ServiceClient {
 /** Makes the client of one service for one credential. Starts nothing: the first call logs in if it must. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, random, port, pace: paceSettings = {}, limits = {}, log } = options;
+  const further = options.secretValues ?? (() => []);
   const stamps = new Stamps(clock);
   const pace = new Pace({
     requestsPerSecond: paceSettings.requestsPerSecond ?? 10,
@@ -119,6 +122,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     headersFor: (token) => headersFor(options, token),
     recordBytes: limits.recordBytes ?? 10 * MiB,
     timeoutMs: limits.timeoutMs ?? 30_000,
+    secretValues: further,
     report: (call) => {
       log?.debug({ ...call }, 'service call');
       options.onCall?.(call);
@@ -134,7 +138,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     security: createSecurity(caller, decoders),
     shared: createSharedReads(listReader(workspaces), () => clock.monotonic()),
     stamp: () => stamps.next(),
-    secretValues: () => session.secretValues(),
+    secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),
     close: () => pace.close(),
   };

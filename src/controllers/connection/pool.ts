@@ -42,7 +42,7 @@ interface NotReady {
  * kinds share. Keeps the last good credential in memory for deletions until the Connection itself is gone.
  */
 export class ConnectionPool implements Connections {
-  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log'>;
+  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
   readonly #portFor: PortFactory;
   readonly #entries = new Map<string, Entry>();
   readonly #notReady = new Map<string, NotReady>();
@@ -51,7 +51,7 @@ export class ConnectionPool implements Connections {
   readonly #exists: (key: string) => boolean;
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'random' | 'log'>;
+    context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
     /** Whether a Connection of that key is in the cluster. */
@@ -101,7 +101,7 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log } = this.#context;
+    const { clock, random, log, sources } = this.#context;
     const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
     const client = createServiceClient({
       port,
@@ -112,6 +112,7 @@ export class ConnectionPool implements Connections {
       clock,
       random,
       log: log.child({ connection: key }),
+      secretValues: () => sources.secretValues(),
       onCall: (report) => this.#onCall?.(key, report),
     });
     const lastGood = known?.endpoint === endpoint ? (known.ready ?? known.lastGood) : undefined;
@@ -149,11 +150,6 @@ export class ConnectionPool implements Connections {
     this.#entries.delete(key);
     this.#notReady.delete(key);
     this.#tell(key);
-  }
-
-  /** Every credential and token in memory, for masking. */
-  secretValues(): string[] {
-    return [...this.#entries.values()].flatMap((entry) => [...entry.client.secretValues()]);
   }
 
   closeAll(): void {

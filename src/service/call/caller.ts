@@ -59,7 +59,12 @@ export interface CallerOptions {
   recordBytes: number;
   timeoutMs: number;
   report(call: CallReport): void;
+  /** Further values that no error may show. */
+  secretValues(): readonly string[];
 }
+
+/** Gathered only when there is something to mask. */
+type SecretValues = () => readonly string[];
 
 type Attempt<T> =
   | { kind: 'ok'; value: T; startedAt: number; endedAt: number }
@@ -133,7 +138,11 @@ export class Caller {
     token: Token | undefined,
   ): Promise<Attempt<T>> {
     const { pace, breaker, stamps } = this.#options;
-    const secrets = [...this.#options.session.secretValues(), ...(options.mask ?? [])];
+    const secrets: SecretValues = () => [
+      ...this.#options.session.secretValues(),
+      ...this.#options.secretValues(),
+      ...(options.mask ?? []),
+    ];
     let request: PortRequest;
     try {
       request = this.#request(spec, options, token);
@@ -174,7 +183,7 @@ export class Caller {
     request: PortRequest,
     spec: CallSpec,
     options: CallOptions,
-    secrets: readonly string[],
+    secrets: SecretValues,
     permit: Permit,
     ticket: Ticket,
   ): Promise<
@@ -194,7 +203,7 @@ export class Caller {
         throw options.signal.reason;
       }
       const failure = asTransportError(error);
-      const told = transportServiceError(spec.method, spec.template, failure, secrets);
+      const told = transportServiceError(spec.method, spec.template, failure, secrets());
       if (failure.code === 'NotAllowed') breaker.undecided(ticket);
       else if (failure.code === 'TooLarge') breaker.succeeded(ticket);
       else breaker.failed(ticket, told);
@@ -209,7 +218,7 @@ export class Caller {
       { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean },
     spec: CallSpec,
     decode: Decoder<T>,
-    secrets: readonly string[],
+    secrets: SecretValues,
     at: { startedAt: number; endedAt: number },
   ): Attempt<T> {
     if (outcome.kind === 'none') {
@@ -241,12 +250,12 @@ export class Caller {
   #statusError(
     spec: CallSpec,
     answer: PortAnswer,
-    secrets: readonly string[],
+    secrets: SecretValues,
     retryAfterMs: number | undefined,
   ): ServiceError {
     return fail(spec, codeOfStatus(answer.status), {
       status: answer.status,
-      serviceMessage: serviceMessageOf(answer, secrets),
+      serviceMessage: serviceMessageOf(answer, secrets()),
       detail: hintOfStatus(answer.status),
       retryAfterMs,
     });
