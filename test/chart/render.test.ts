@@ -1,0 +1,155 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { KINDS } from '../../src/api/kinds.ts';
+import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { CHART, CRD_CHART, EVERYTHING, Helm, objectsOf, only, type Rendered } from './chart.ts';
+
+let cluster: TestCluster;
+let helm: Helm;
+beforeAll(() => {
+  cluster = testCluster();
+  helm = new Helm(cluster);
+});
+
+describe('the chart', () => {
+  it('has nothing that helm lint objects to', async () => {
+    const { code, stdout } = await cluster.helm(['lint', '--strict', CHART, CRD_CHART]);
+    expect(stdout).toContain('0 chart(s) failed');
+    expect(code).toBe(0);
+  });
+
+  it('renders the same twice, with everything switched on', async () => {
+    expect(await helm.text(EVERYTHING)).toBe(await helm.text(EVERYTHING));
+  });
+
+  it('has no hook but the test, and looks nothing up', async () => {
+    const hooks = objectsOf(await helm.text(EVERYTHING)).flatMap(({ metadata }) =>
+      Object.entries(metadata.annotations ?? {}).filter(([name]) => name === 'helm.sh/hook'),
+    );
+    expect(hooks).toEqual([['helm.sh/hook', 'test']]);
+    for (const text of templates()) {
+      expect(text).not.toMatch(/\b(lookup|rand[A-Z]\w*|genCA|genSelfSignedCert|uuidv4|now|htpasswd)\b/);
+    }
+  });
+
+  it('has nothing that Flux would take for a variable', async () => {
+    expect(await helm.text(EVERYTHING)).not.toContain('${');
+  });
+
+  it('installs the CRDs, kept when the release goes, or leaves them to the other chart', async () => {
+    const names = KINDS.map(({ plural, group }) => `${plural}.${group}`).toSorted();
+    const own = crdsOf(await helm.text());
+    expect(own.map(({ metadata }) => metadata.name).toSorted()).toEqual(names);
+    for (const { metadata } of own)
+      expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(crdsOf(await helm.text({ crds: { enabled: false } }))).toEqual([]);
+    const apart = await cluster.helm(['template', 'crds', CRD_CHART]);
+    expect(
+      crdsOf(apart.stdout)
+        .map(({ metadata }) => metadata.name)
+        .toSorted(),
+    ).toEqual(names);
+    expect(objectsOf(apart.stdout)).toHaveLength(names.length);
+  });
+
+  it('is far smaller than what a release Secret may hold', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'boxwright-chart-'));
+    try {
+      await cluster.helm(['package', CHART, '--destination', folder]);
+      const [file = ''] = readdirSync(folder);
+      expect(statSync(join(folder, file)).size).toBeLessThan(200 * 1024);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tells Artifact Hub its kinds, their examples, its licence and its image', () => {
+    const chart = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as {
+      version: string;
+      annotations: Record<string, string>;
+    };
+    const listed = (name: string): { kind: string; image: string }[] =>
+      parse(chart.annotations[`artifacthub.io/${name}`] ?? '[]') as { kind: string; image: string }[];
+    const kinds = KINDS.map(({ kind }) => kind).toSorted();
+    expect(
+      listed('crds')
+        .map(({ kind }) => kind)
+        .toSorted(),
+    ).toEqual(kinds);
+    expect([...new Set(listed('crdsExamples').map(({ kind }) => kind))].toSorted()).toEqual(kinds);
+    expect(listed('images')[0]?.image).toContain(chart.version);
+    expect(chart.annotations['artifacthub.io/license']).toBe('Apache-2.0');
+  });
+});
+
+describe('the values', () => {
+  it.each([
+    ['an unknown one', { replicaCount: 2 }, "additional properties 'replicaCount' not allowed"],
+    ['an unknown one in a group', { image: { version: '1' } }, "additional properties 'version' not allowed"],
+    ['a type that does not fit', { allowedHosts: 'deploy.example.com' }, '/allowedHosts'],
+    ['an endpoint where a host belongs', { allowedHosts: ['https://deploy.example.com'] }, '/allowedHosts/0'],
+    ['a digest that is none', { image: { digest: 'latest' } }, '/image/digest'],
+    ['a number out of range', { heapPercent: 100 }, '/heapPercent'],
+  ])('are refused with %s', async (_, values, message) => {
+    const { code, stderr } = await helm.template(values);
+    expect(stderr).toContain(message);
+    expect(code).not.toBe(0);
+  });
+
+  it('are accepted as a part of another chart, with its global ones', async () => {
+    expect((await helm.template({ global: { anything: 1 } })).code).toBe(0);
+  });
+
+  it('are all in the reference, with their defaults', () => {
+    const readme = readFileSync(join(CHART, 'README.md'), 'utf8');
+    const values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Record<string, unknown>;
+    for (const name of Object.keys(values)) expect(readme).toContain(`| \`${name}`);
+  });
+});
+
+describe('the surroundings', () => {
+  it('let metrics in, and out only DNS, the API server and the service', async () => {
+    const policy = only(await helm.objects(EVERYTHING), 'NetworkPolicy').spec;
+    expect(policy).toMatchObject({
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ ports: [{ port: 'http' }], from: [{ namespaceSelector: {} }] }],
+      egress: [
+        { ports: [{ port: 53 }, { port: 53 }] },
+        { to: [{ ipBlock: { cidr: '192.0.2.2/32' } }], ports: [{ port: 443 }, { port: 6443 }] },
+        { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443 }] },
+        { ports: [{ port: 3128 }] },
+      ],
+    });
+  });
+
+  it('have no monitor, rule or dashboard until asked for', async () => {
+    const monitoring = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule', 'ConfigMap'];
+    const silent = await helm.objects();
+    expect(silent.filter(({ kind }) => monitoring.includes(kind))).toEqual([]);
+    const told = new Set((await helm.objects(EVERYTHING)).map(({ kind }) => kind));
+    expect(monitoring.filter((kind) => !told.has(kind))).toEqual([]);
+  });
+
+  it('print what to do next, and no secret', async () => {
+    const install = ['install', 'boxwright', CHART, '--dry-run=client', '--set', 'crds.enabled=false'];
+    const { stdout } = await cluster.helm(install);
+    const notes = stdout.slice(stdout.indexOf('NOTES:'));
+    expect(notes).toContain('helm test boxwright');
+    expect(notes).toContain('allowedHosts=');
+    expect(notes).toContain('may read every Secret');
+  });
+});
+
+function crdsOf(text: string): Rendered[] {
+  return objectsOf(text).filter(({ kind }) => kind === 'CustomResourceDefinition');
+}
+
+function templates(): string[] {
+  return readdirSync(CHART, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.startsWith('templates/') && /\.(yaml|tpl|txt)$/.test(path))
+    .filter((path) => !path.endsWith('.crd.yaml'))
+    .map((path) => readFileSync(join(CHART, path), 'utf8'));
+}
