@@ -14,6 +14,8 @@ export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 
 export type Adoptee<Rec> =
   | { kind: 'free'; record: Rec }
   | { kind: 'notThere' }
+  /** It is not in the list of the workspace in which its absence would have to be proved. */
+  | { kind: 'elsewhere'; owner: string }
   | { kind: 'misfit'; why: string }
   | { kind: 'claimed' };
 
@@ -248,6 +250,15 @@ function decideAdoption<Rec, Desired>(
           'WaitingForReference',
           `The ${seen.noun} to adopt, ${id}, is not visible: check the annotation boxwright.dev/adopt and what ` +
             `the connection's credentials can see. Nothing is created instead`,
+          30_000,
+        ),
+      );
+    case 'elsewhere':
+      return report(
+        verdict(
+          'WaitingForReference',
+          `The ${seen.noun} to adopt, ${id}, is not in the list of workspace "${adoptee.owner}": set spec.owner to the ` +
+            `id of the workspace that owns it. Nothing is created instead`,
           30_000,
         ),
       );

@@ -14,9 +14,6 @@ import { policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
-/** Longest id of a workspace that status takes, characters. */
-const OWNER_LIMIT = 64;
-
 /** What a pass ended with. */
 export interface Outcome<R extends ManagedResource> {
   wish?: { verdict: Verdict; fields: StatusFields<R> };
@@ -218,8 +215,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return {
       id: record.id,
       uri: record.uri,
-      // An adopted record may belong to another workspace: its absence is proved there.
-      home: { endpoint: handle.endpoint, owner: ownerOf(record) ?? owner },
+      home: { endpoint: handle.endpoint, owner },
       policies: { deletion, drift, missing },
       // Restored from a backup that was taken in the middle of a deletion: nothing was sent for this one.
       ...(resource.metadata.deletionTimestamp === undefined ? { deleteSentAt: undefined } : {}),
@@ -268,9 +264,4 @@ function fingerprint(resource: ManagedResource, desired: unknown): string {
 function finalizersWith(resource: ManagedResource): { finalizers?: string[] } {
   const now = resource.metadata.finalizers ?? [];
   return now.includes(FINALIZER) ? {} : { finalizers: [...now, FINALIZER] };
-}
-
-function ownerOf(record: AnyRecord): string | undefined {
-  const { owner } = record;
-  return typeof owner === 'string' && owner !== '' && owner.length <= OWNER_LIMIT ? owner : undefined;
 }

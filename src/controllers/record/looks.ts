@@ -142,6 +142,15 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (this.#isClaimed(id, pass.resource)) return seen({ kind: 'claimed' }, read.startedAt);
     const why = this.#kind.misfit(read.record, pass.handle);
     if (why !== undefined) return seen({ kind: 'misfit', why }, read.startedAt);
+    const list = await pass.handle.client.shared.list(this.#kind.family, pass.owner, {
+      maxAgeMs: SHARED_LIST_AGE_MS / 3,
+      priority: pass.priority,
+      signal: pass.signal,
+    });
+    if (list.kind !== 'found') return failedRead(list, pass);
+    if (!list.record.some((entry) => entry.id === id)) {
+      return seen({ kind: 'elsewhere', owner: pass.owner }, read.startedAt);
+    }
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
     return seen({ kind: 'free', record: read.record }, read.startedAt);
   }

@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { AbsenceLog, type Existence } from './existence.ts';
+import { decideRecord, type RecordObservation, type RecordStep } from './decide.ts';
+import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
+import type { SearchOutcome } from './identity/search.ts';
+import type { SentOutcome } from './memory.ts';
+import { verdict } from './status/verdict.ts';
+
+interface Rec {
+  id: string;
+}
+type Seen = RecordObservation<Rec, string>;
+type Step = RecordStep<Rec, string>;
+
+/** A resource that was never handled, on a connection that is ready. */
+function seen(more: Partial<Seen> = {}): Seen {
+  return {
+    noun: 'box',
+    deleting: false,
+    hasFinalizer: true,
+    orphan: false,
+    observeOnly: false,
+    paused: false,
+    unconfirmed: undefined,
+    claim: { kind: 'none' },
+    statusId: false,
+    rival: false,
+    adopt: undefined,
+    connection: { kind: 'ready' },
+    created: undefined,
+    intent: undefined,
+    onMissing: 'Recreate',
+    deleteSent: false,
+    users: { names: [], others: false },
+    refusal: () => undefined,
+    desired: { kind: 'ready', desired: 'wanted' },
+    ...more,
+  };
+}
+
+const decide = (more: Partial<Seen>): Step => decideRecord(seen(more));
+const reason = (step: Step): string => (step.do === 'report' ? step.verdict.reason : step.do);
+const MINE = { kind: 'mine', id: 'r1', restore: false } as const;
+const FOREIGN = { kind: 'conflict', message: 'copied' } as const;
+const found: NonNullable<Seen['existence']> = {
+  kind: 'seen',
+  value: { kind: 'found', record: { id: 'r1' }, startedAt: 0 },
+  startedAt: 0,
+};
+const lookedFor = (value: SearchOutcome, startedAt = 0): NonNullable<Seen['search']> => ({
+  kind: 'seen',
+  value,
+  startedAt,
+});
+const intended = (outcome: SentOutcome, more: Partial<CreateIntent> = {}): Seen['intent'] => ({
+  intent: { at: '2026-01-01T00:00:00Z', try: 1, skip: [], ...more },
+  outcome,
+  concludeFrom: 90_000,
+});
+function absent(): Existence<Rec> {
+  const log = new AbsenceLog();
+  const look = { missing: true, workspaceReadable: true, listed: false };
+  log.note({ ...look, startedAt: 0 }, 0);
+  return log.note({ ...look, startedAt: 10_000 }, 0);
+}
+
+describe('creating', () => {
+  it('looks first, writes the intent, creates, and claims what the create was answered with', () => {
+    expect(decide({})).toEqual({ do: 'look', at: 'search' });
+    expect(decide({ search: lookedFor({ kind: 'none' }) })).toMatchObject({
+      do: 'writeIntent',
+      try: 1,
+      skip: [],
+    });
+    expect(decide({ intent: intended('unsent') })).toMatchObject({ do: 'create' });
+    expect(decide({ intent: intended('unknown'), created: 'r1' })).toEqual({ do: 'claim', id: 'r1' });
+  });
+
+  it('sends no second create before the wait is over, counted from when this process saw the intent', () => {
+    const early = { intent: intended('unknown'), search: lookedFor({ kind: 'none' }, 89_999) };
+    expect(reason(decide(early))).toBe('Creating');
+    expect(decide({ ...early, search: lookedFor({ kind: 'none' }, 90_000) })).toMatchObject({
+      do: 'writeIntent',
+      try: 2,
+      outcome: 'unsent',
+    });
+  });
+
+  it('goes on waiting for a create of unknown outcome when ended records of an earlier life turn up', () => {
+    const step = decide({
+      intent: intended('unknown'),
+      search: lookedFor({ kind: 'terminated', ids: ['old'] }, 1_000),
+    });
+    expect(step).toMatchObject({ do: 'writeIntent', skip: ['old'], try: 1, outcome: 'unknown' });
+    expect(decide({ search: lookedFor({ kind: 'terminated', ids: ['old'] }) })).toMatchObject({
+      do: 'writeIntent',
+      outcome: 'unsent',
+    });
+  });
+
+  it('does not note ended records for ever: more than the intent can hold are passed over', () => {
+    const skip = Array.from({ length: MAX_SKIP }, (_, n) => `old-${n}`);
+    const step = decide({
+      intent: intended('unknown', { skip }),
+      search: lookedFor({ kind: 'terminated', ids: ['one more'] }, 90_000),
+    });
+    expect(step).toMatchObject({ do: 'writeIntent', try: 2 });
+  });
+
+  it('claims the one that carries the marker, and stops at several', () => {
+    expect(decide({ search: lookedFor({ kind: 'one', id: 'r1' }) })).toEqual({ do: 'claim', id: 'r1' });
+    const several = { search: lookedFor({ kind: 'several', ids: ['b', 'a'] }), intent: intended('unknown') };
+    expect(reason(decide(several))).toBe('Ambiguous');
+    expect(decide({ ...several, adopt: 'b' })).toEqual({ do: 'claim', id: 'b' });
+  });
+
+  it('takes an intent back that was refused, and keeps the refusal', () => {
+    expect(decide({ intent: intended('refused') })).toEqual({ do: 'clearIntent' });
+    expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
+  });
+
+  it('creates nothing while paused, unconfirmed, in conflict, or without its connection', () => {
+    const ready = { intent: intended('unsent') };
+    expect(reason(decide({ ...ready, paused: true }))).toBe('Paused');
+    expect(reason(decide({ ...ready, unconfirmed: 'copied' }))).toBe('Conflict');
+    expect(reason(decide({ ...ready, claim: FOREIGN }))).toBe('Conflict');
+    const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: false } as const;
+    expect(reason(decide({ ...ready, connection }))).toBe('WaitingForConnection');
+  });
+});
+
+describe('adopting', () => {
+  const free: NonNullable<Seen['adoptee']> = {
+    kind: 'seen',
+    value: { kind: 'free', record: { id: 'r7' } },
+    startedAt: 0,
+  };
+
+  it('claims what is free, and waits for what is not to be seen instead of creating', () => {
+    expect(decide({ adopt: 'r7' })).toEqual({ do: 'look', at: 'adoptee' });
+    expect(decide({ adopt: 'r7', adoptee: free })).toEqual({ do: 'claim', id: 'r7' });
+    for (const [value, said] of [
+      [{ kind: 'notThere' }, 'WaitingForReference'],
+      [{ kind: 'elsewhere', owner: 'shop' }, 'WaitingForReference'],
+      [{ kind: 'claimed' }, 'Conflict'],
+      [{ kind: 'misfit', why: 'a policy box' }, 'Conflict'],
+    ] as const) {
+      expect(reason(decide({ adopt: 'r7', adoptee: { kind: 'seen', value, startedAt: 0 } }))).toBe(said);
+    }
+  });
+
+  it('takes an intent back first, once nothing can come of it', () => {
+    const unknown = { adopt: 'r7', adoptee: free, intent: intended('unknown') };
+    expect(decide({ ...unknown, intent: intended('unsent') })).toEqual({ do: 'clearIntent' });
+    expect(reason(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 1_000) }))).toBe('Creating');
+    expect(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 90_000) })).toEqual({
+      do: 'clearIntent',
+    });
+    const taken = { kind: 'nameTaken', id: 'r7' } as const;
+    expect(reason(decide({ ...unknown, search: lookedFor(taken, 1_000) }))).toBe('NameTaken');
+    expect(decide({ ...unknown, search: lookedFor(taken, 90_000) })).toEqual({ do: 'clearIntent' });
+  });
+});
+
+describe('a record that is ours', () => {
+  it('is made to match', () => {
+    expect(decide({ claim: MINE, existence: found })).toMatchObject({ do: 'converge', record: { id: 'r1' } });
+  });
+
+  it('gets a finalizer again that was wiped, before anything else and without its connection', () => {
+    const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: false } as const;
+    expect(decide({ claim: MINE, hasFinalizer: false, connection })).toEqual({ do: 'claim', id: 'r1' });
+    expect(decide({ claim: { ...MINE, restore: true }, connection })).toEqual({ do: 'claim', id: 'r1' });
+    expect(decide({ claim: MINE, hasFinalizer: false, observeOnly: true, existence: found })).toMatchObject({
+      do: 'report',
+      verdict: { reason: 'Observed' },
+    });
+  });
+
+  it('is made again, or not, only once it is proved gone', () => {
+    const unproved: NonNullable<Seen['existence']> = {
+      kind: 'seen',
+      value: { kind: 'unproved', recheckAfterMs: 1 },
+      startedAt: 0,
+    };
+    const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
+    expect(reason(decide({ claim: MINE, existence: unproved }))).toBe('Unknown');
+    expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId' });
+    expect(decide({ claim: MINE, existence: gone })).toEqual({ do: 'unclaim' });
+    expect(reason(decide({ claim: MINE, existence: gone, onMissing: 'Hold' }))).toBe('RecordMissing');
+    expect(reason(decide({ claim: MINE, existence: gone, observeOnly: true }))).toBe('RecordMissing');
+  });
+
+  it('is not touched when an older resource has it', () => {
+    expect(reason(decide({ claim: MINE, rival: true, existence: found }))).toBe('Conflict');
+  });
+});
+
+const deleting = { deleting: true };
+const held = (more: Partial<Seen>): string => reason(decide({ ...deleting, claim: MINE, ...more }));
+
+describe('deleting', () => {
+  it('removes the record, and lets go once that is proved gone', () => {
+    expect(decide({ ...deleting, claim: MINE, existence: found })).toMatchObject({ do: 'remove' });
+    const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
+    expect(decide({ ...deleting, claim: MINE, existence: gone })).toMatchObject({ do: 'release' });
+  });
+
+  it('lets go with Orphan, whatever else stands in the way', () => {
+    const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: true } as const;
+    const users = { names: ['Instance/web'], others: false };
+    const step = decide({ ...deleting, claim: MINE, orphan: true, paused: true, connection, users });
+    expect(step).toMatchObject({ do: 'release' });
+  });
+
+  it('lets no finalizer go while the installation is not confirmed', () => {
+    expect(reason(decide({ ...deleting, claim: MINE, orphan: true, unconfirmed: 'copied' }))).toBe(
+      'Conflict',
+    );
+  });
+
+  it('lets go in conflict, except for what an intent of its own may have made', () => {
+    expect(decide({ ...deleting, claim: FOREIGN })).toMatchObject({ do: 'release' });
+    expect(decide({ ...deleting, claim: MINE, rival: true })).toMatchObject({ do: 'release' });
+    const own = { ...deleting, intent: intended('unknown') };
+    expect(decide({ ...own, claim: FOREIGN })).toEqual({ do: 'look', at: 'search' });
+  });
+
+  it("never removes an older claimant's record, an intent of its own or not", () => {
+    const own = { ...deleting, claim: MINE, rival: true, intent: intended('unknown'), existence: found };
+    expect(decide(own)).toEqual({ do: 'look', at: 'search' });
+    expect(decide({ ...own, search: lookedFor({ kind: 'none' }, 90_000) })).toMatchObject({ do: 'release' });
+  });
+
+  it('waits for the outcome of a create before it lets go', () => {
+    const unknown = { ...deleting, intent: intended('unknown') };
+    expect(reason(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 1_000) }))).toBe('Deleting');
+    expect(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 90_000) })).toMatchObject({
+      do: 'release',
+    });
+    expect(decide({ ...deleting, search: lookedFor({ kind: 'none' }) })).toMatchObject({ do: 'release' });
+    expect(decide({ ...unknown, search: lookedFor({ kind: 'one', id: 'r1' }) })).toEqual({
+      do: 'claim',
+      id: 'r1',
+    });
+  });
+
+  it('says what holds it', () => {
+    expect(held({ users: { names: ['Instance/web'], others: false } })).toBe('InUse');
+    expect(held({ paused: true })).toBe('Deleting');
+    const without = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: true } as const;
+    expect(held({ connection: without })).toBe('CredentialsMissing');
+    expect(held({ connection: { ...without, credentialsMissing: false } })).toBe('WaitingForConnection');
+    // The last good credential is still in memory.
+    expect(held({ connection: { ...without, usable: true }, existence: found })).toBe('remove');
+  });
+
+  it('names no resource of another namespace', () => {
+    const step = decide({ ...deleting, claim: MINE, users: { names: [], others: true } });
+    expect(step.do === 'report' && step.verdict.message).toContain('other namespaces');
+  });
+
+  it('does nothing once its finalizer is gone', () => {
+    expect(decide({ ...deleting, hasFinalizer: false, claim: MINE })).toEqual({ do: 'nothing' });
+  });
+});
+
+it('is a read that must be told apart before its record can be used', () => {
+  const existence = { kind: 'unproved', recheckAfterMs: 1 } as Existence<Rec>;
+  // @ts-expect-error only a found record is there to be used
+  expect(existence.record).toBeUndefined();
+});

@@ -1,0 +1,35 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatIntent, MAX_SKIP, parseIntent } from './intent.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+
+describe('a create-intent', () => {
+  it('reads back as it was written', () => {
+    const time = fc.integer({ min: 0, max: 4_102_444_800_000 }).map((ms) => new Date(ms).toISOString());
+    fc.assert(
+      fc.property(
+        time,
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.array(fc.string(), { maxLength: MAX_SKIP }),
+        fc.option(time, { nil: undefined }),
+        (at, tried, skip, expire) => {
+          const intent = { at, try: tried, skip, ...(expire === undefined ? {} : { expire }) };
+          expect(parseIntent(formatIntent(intent), NOW)).toEqual(intent);
+        },
+      ),
+    );
+  });
+
+  it('is none only where there is no annotation: damaged text still says that something may have been sent', () => {
+    expect(parseIntent(undefined, NOW)).toBeUndefined();
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        const intent = parseIntent(text, NOW);
+        expect(intent).toBeDefined();
+        expect(Number.isNaN(Date.parse(intent?.at ?? ''))).toBe(false);
+        expect(intent?.try).toBeGreaterThanOrEqual(1);
+      }),
+    );
+  });
+});
