@@ -25,9 +25,9 @@ const CANARIES = {
 type Places = Record<string, string>;
 
 /** Every `place: canary` where a canary shows, in plain text or in one of the forms in which it travels. */
-function leaks(places: Places, canaries: Readonly<Record<string, string>>): string[] {
+function leaks(texts: Places, canaries: Readonly<Record<string, string>>): string[] {
   const found: string[] = [];
-  for (const [place, text] of Object.entries(places)) {
+  for (const [place, text] of Object.entries(texts)) {
     for (const [what, secret] of Object.entries(canaries)) {
       const bytes = Buffer.from(secret);
       const forms = [
@@ -60,7 +60,7 @@ class Capture implements Logger {
       return;
     }
     const stream = { write: (text: string) => this.written.push(text) > 0, isTTY: false };
-    this.#log = createLog({ level: 'debug', stream: stream as never, clock: systemClock });
+    this.#log = createLog({ level: 'debug', stream, clock: systemClock });
   }
 
   debug(fields: object, message: string): void {
@@ -95,7 +95,7 @@ function shown(value: unknown): string {
   });
 }
 
-async function places(world: RealWorld, log: Capture): Promise<Places> {
+async function look(world: RealWorld, log: Capture): Promise<Places> {
   const status: Places = {};
   for (const kind of KINDS) {
     for (const { metadata, status: said } of await world.list(kind)) {
@@ -215,7 +215,7 @@ spec:
       ...CANARIES,
       ...Object.fromEntries(made.map(([, token], at) => [`token ${at} of the service`, String(token)])),
     };
-    const seen = await places(world, log);
+    const seen = await look(world, log);
     expect(log.raw.length).toBeGreaterThan(20);
     for (const text of Object.values(seen)) expect(text).not.toBe('');
     expect(leaks(seen, canaries)).toEqual([]);
@@ -243,8 +243,8 @@ spec:
       reportingInstance: 'test',
       note: Buffer.from(CANARIES.override).toString('base64'),
       regarding: { kind: 'Namespace', name: world.namespace, namespace: world.namespace },
-    } as never);
-    const found = leaks(await places(world, log), canaries);
+    });
+    const found = leaks(await look(world, log), canaries);
     expect(found).toEqual(
       expect.arrayContaining([
         'Box/holder: variable',
