@@ -53,14 +53,17 @@ export async function openCluster(
   const text = renderKubeconfig({ server, ca, user: 'boxwright-admin', credentials, namespace });
   const path = join(folder, 'kubeconfig');
   writeFileSync(path, text, { mode: 0o600 });
+  const broken = running.broken.then((error): never => {
+    throw new CommandFailedError('the control plane broke down', { cause: error });
+  });
+  // Whoever waits for it hears of it; before that, nobody does.
+  broken.catch(() => undefined);
   return {
     embedded: true,
     access: { text },
     shell: [`export KUBECONFIG=${path}`, `export PATH=${dirname(programs.kubectl)}:$PATH`],
     kubectl: 'kubectl',
-    broken: running.broken.then((error) => {
-      throw new CommandFailedError('the control plane broke down', { cause: error });
-    }),
+    broken,
     stop: () => running.stop(),
   };
 }

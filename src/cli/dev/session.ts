@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { GROUP } from '../../api/names.ts';
-import { KubeClient, loadKubeConfig, UndiciKubePort } from '../../kube/index.ts';
+import { KubeClient, LEASES, loadKubeConfig, UndiciKubePort, type KubeObject } from '../../kube/index.ts';
 import type { CliIo } from '../command.ts';
 import { CommandFailedError, EXIT } from '../exit-codes.ts';
+import { OPERATOR_FLAGS } from '../operator/flags.ts';
 import { runOperator, type OperatorSettings } from '../operator/run.ts';
 import { paintFor, type Paint } from '../terminal.ts';
 import { Applier, type Applied } from './apply.ts';
@@ -27,6 +28,13 @@ export interface SessionOptions {
   cluster: DevCluster;
   /** Monotonic time at which the command began. */
   startedAt: number;
+}
+
+/** As `boxwright operator` calls it. */
+const LEASE = OPERATOR_FLAGS.leaseName.default;
+
+interface LeaseFacts extends KubeObject {
+  spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
 }
 
 /** Cluster and service are there: the operator runs, the examples are applied, and somebody watches. */
@@ -64,6 +72,7 @@ export class Session {
     for (const name of [flags.namespace, flags.systemNamespace]) {
       if (await applier.namespace(name)) this.#traces.namespaces.push(name);
     }
+    if (!cluster.embedded) await this.#refuseSecondOperator(kube);
     const operator = this.#startOperator();
     const watched = new Watched({
       port: kube.port,
@@ -161,6 +170,20 @@ export class Session {
     return kube;
   }
 
+  /** Two operators in one namespace would take turns, and one of them cannot reach our service. */
+  async #refuseSecondOperator(kube: KubeClient): Promise<void> {
+    const ref = { namespace: this.#options.flags.systemNamespace, name: LEASE };
+    const lease = await kube.get<LeaseFacts>(LEASES, ref, { signal: this.#options.io.interrupt.signal });
+    const { holderIdentity = '', renewTime, leaseDurationSeconds = 15 } = lease?.spec ?? {};
+    // The clock of whoever wrote it may differ from ours: this only spares somebody a wait without a word.
+    const age = this.#clock.now() - Date.parse(renewTime ?? '');
+    if (holderIdentity === '' || !(age < leaseDurationSeconds * 1_000)) return;
+    throw new CommandFailedError(
+      `an operator (${holderIdentity}) is at work in namespace ${ref.namespace}: end it first, ` +
+        'or give another namespace with --system-namespace',
+    );
+  }
+
   /** Rejects when the operator fails; resolves when it was told to end. */
   #startOperator(): Promise<void> {
     const { io, log } = this.#options;
@@ -173,6 +196,8 @@ export class Session {
       this.#operatorWell = false;
       throw new CommandFailedError('the operator failed', { cause });
     });
+    // Whoever waits for it hears of it; before that, nobody does.
+    running.catch(() => undefined);
     this.#background.push(running);
     return running;
   }
@@ -190,7 +215,7 @@ export class Session {
         allowInsecure: endpoint.protocol === 'http:',
         allowLoopback: true,
       },
-      ...(cluster.embedded ? {} : { leader: { name: 'boxwright-operator' } }),
+      ...(cluster.embedded ? {} : { leader: { name: LEASE } }),
     };
   }
 
