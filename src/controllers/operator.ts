@@ -194,7 +194,8 @@ export class Operator implements Runner {
         terminateNoted: undefined,
         leasePut: undefined,
         takeOffTries: undefined,
-        addressesOf: undefined,
+        addresses: undefined,
+        addressFailures: 0,
         running: undefined,
       }),
     });

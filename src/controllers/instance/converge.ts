@@ -210,11 +210,12 @@ export class InstanceConvergence {
         ? fields.lease
         : { ...fields.lease, released: true };
     const due = untilLease(seen, pass.now);
-    const recheckAfterMs = Math.min(said.recheckAfterMs ?? seen.poll.settledMs, due);
+    const addressed = await withAddresses(pass, record, fields);
+    const recheckAfterMs = Math.min(said.recheckAfterMs ?? seen.poll.settledMs, due, addressed.askAgainMs);
     return {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
-        ...(await withAddresses(pass, record, fields)),
+        ...addressed.fields,
         ...(lease === undefined
           ? {}
           : { lease: seen.leaseNotKept ? { ...lease, by: 'Operator' } : { ...lease, by: 'Service' } }),

@@ -1,6 +1,10 @@
+import type { Instance } from '../../api/instance.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Uploads } from '../content/uploads.ts';
 import type { Memory } from '../record/memory.ts';
+
+/** Where a machine can be reached, as status shows it. */
+type Addresses = NonNullable<Instance['status']['machines']>[number]['addresses'];
 
 /** What this process remembers of an Instance beyond what it remembers of every record. */
 export interface InstanceMemory extends Memory<InstanceRecord> {
@@ -21,8 +25,10 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   leasePut: { terms: string; kept: boolean } | undefined;
   /** How often taking the lease off was tried: builds differ in how it is said. */
   takeOffTries: number | undefined;
-  /** The operation since which the machines' addresses were read. */
-  addressesOf: string | undefined;
+  /** The machines' addresses as last read, and the operation since which they were. */
+  addresses: { operation: string; byMachine: ReadonlyMap<string, Addresses | undefined> } | undefined;
+  /** How often in a row they could not be read. */
+  addressFailures: number;
   /** The operation that is seen running, and since when this process sees it, monotonic milliseconds. */
   running: { phase: string; since: number } | undefined;
 }
