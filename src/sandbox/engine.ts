@@ -91,7 +91,7 @@ export class Engine {
   #resume(id: string, mark: string, result: unknown): void {
     if (this.#stopped) return;
     this.settle();
-    this.#store.database.run(() => {
+    this.#store.database.share(() => {
       const job = this.#store.jobs.get(id);
       // Cancelled, or replaced by another operation meanwhile.
       if (job?.data['waiting'] !== mark) return;
@@ -132,7 +132,7 @@ export class Engine {
 
   #batch(now: number): void {
     const failed: { job: JobDoc; error: unknown }[] = [];
-    this.#store.database.run(() => {
+    this.#store.database.share(() => {
       for (let n = 0; n < BATCH; n++) {
         const top = this.#heap[0];
         if (top === undefined || top.due > now) return;

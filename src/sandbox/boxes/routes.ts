@@ -11,7 +11,6 @@ import { boxDiff } from './diff.ts';
 import { spreadVersion } from './updates.ts';
 import { makeVersion, versionsOf } from './versions.ts';
 import { boxText } from './view.ts';
-import { markDeleted } from '../instances/stack.ts';
 
 interface BoxBody {
   schema?: string;
@@ -190,7 +189,6 @@ function remove(call: Call): Outcome {
     service.store.boxes.delete(id);
     service.store.settings.put({ id: `gone:${id}`, value: service.time.stamp() });
   }
-  markDeleted(service, new Set(doomed.map((entry) => entry.id)));
   return { kind: 'none' };
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { callerOf } from '../access.ts';
 import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
-import { tokenHash, tokenOf } from '../security/tokens.ts';
+import { Callers } from '../security/callers.ts';
 import type { Caller, Service } from '../service.ts';
 import type { Calls } from './calls.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -31,12 +30,22 @@ export interface EdgeParts {
   onError: (error: unknown) => void;
 }
 
+/** A request that has been matched with a route. */
+interface Arrived {
+  request: SandboxRequest;
+  match: Match;
+  pathname: string;
+  search: string;
+}
+
 /** Everything between the wire and the handlers: faults, tokens, validation, transactions, the record of calls. */
 export class Edge {
   readonly #parts: EdgeParts;
+  readonly #callers: Callers;
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;
+    this.#callers = new Callers(parts.service);
   }
 
   /** One request, one answer. @throws {@link ConnectionLost} when a fault breaks the connection */
@@ -45,7 +54,7 @@ export class Edge {
     service.engine.settle();
     const [pathname, search] = splitOnce(request.path, '?');
     const match = router.match(request.method, pathname);
-    const caller = this.#caller(request);
+    const caller = this.#callers.of(request.headers);
     const route = match.kind === 'route' ? match.route.path : match.kind === 'method' ? match.template : '';
     const target = { method: request.method, route, path: request.path, caller: caller?.personal ?? '' };
     const struck = faults.take(target);
@@ -60,7 +69,7 @@ export class Edge {
     });
     try {
       const answer = await this.#withFaults(request, struck, () =>
-        this.#answer(request, match, pathname, search),
+        this.#answer({ request, match, pathname, search }),
       );
       record.status = answer.status;
       return answer;
@@ -83,6 +92,9 @@ export class Edge {
     const refused = struck.find((fault) => fault.status !== undefined || fault.redirect !== undefined);
     if (refused !== undefined) return faultAnswer(refused);
     let given = answer();
+    // Nothing is said, not even to a reader, before it is on the disk.
+    const commit = service.store.database.settled();
+    if (commit !== undefined) await commit;
     if (struck.some((fault) => fault.hang === 'after')) await this.#hang(request.signal);
     if (struck.some((fault) => fault.lose === 'after')) throw new ConnectionLost('after');
     for (const fault of struck) if (fault.body !== undefined) given = spoil(given, fault.body);
@@ -115,17 +127,9 @@ export class Edge {
     return signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
   }
 
-  #caller(request: SandboxRequest): Caller | undefined {
-    const token = tokenOf(request.headers);
-    if (token === undefined) return undefined;
-    const { service } = this.#parts;
-    const known = service.store.tokens.get(tokenHash(token));
-    return known === undefined ? undefined : callerOf(service, known.account);
-  }
-
-  #answer(request: SandboxRequest, match: Match, pathname: string, search: string): SandboxAnswer {
+  #answer(arrived: Arrived): SandboxAnswer {
     try {
-      return this.#serve(request, match, pathname, search);
+      return this.#serve(arrived);
     } catch (error) {
       if (error instanceof Refusal) return failure(error.status, error.message, error.headers);
       this.#parts.onError(error);
@@ -133,7 +137,7 @@ export class Edge {
     }
   }
 
-  #serve(request: SandboxRequest, match: Match, pathname: string, search: string): SandboxAnswer {
+  #serve({ request, match, pathname, search }: Arrived): SandboxAnswer {
     if (match.kind === 'none') throw new Refusal(404, `there is nothing at ${pathname}`);
     if (match.kind === 'malformed') throw new Refusal(400, 'the path is not valid percent-encoding');
     if (match.kind === 'method') {
@@ -143,7 +147,8 @@ export class Edge {
     }
     const { route, params } = match;
     this.#checkRelease(request);
-    const caller = this.#caller(request);
+    // After the latency: a token may have been revoked meanwhile.
+    const caller = this.#callers.of(request.headers);
     if (caller === undefined && route.open !== true) {
       throw new Refusal(401, 'the token is missing or not valid; get one from POST /services/security/token');
     }
@@ -161,7 +166,7 @@ export class Edge {
       listing: isList(route) ? lag.listing(`${caller?.personal ?? ''} ${request.path}`) : service.store,
       validation,
     };
-    const outcome = service.store.database.run(() => route.handler(call));
+    const outcome = service.store.database.share(() => route.handler(call));
     const answer = render(outcome, route.success);
     hidden.created(request.method, route.path, outcome);
     return request.method === 'HEAD' ? { ...answer, body: new Uint8Array() } : answer;

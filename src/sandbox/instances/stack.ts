@@ -22,18 +22,6 @@ export function shownBox(service: Service, id: string): BoxDoc | undefined {
   return gone === undefined ? box : { ...box, deleted: String(gone.value) };
 }
 
-/** Makes the instances that hold one of these boxes show that it is gone. */
-export function markDeleted(service: Service, boxes: ReadonlySet<string>): void {
-  for (const instance of service.store.instances.all()) {
-    const holds = [...instance.stack, instance.policy].some((key) => {
-      const box = revision(service, key);
-      return box !== undefined && boxes.has(box.id);
-    });
-    // A new document, so that nothing answers with text made before.
-    if (holds) service.store.instances.put({ ...instance });
-  }
-}
-
 /** The frozen boxes of the stack that `main` and the overrides give, the main box first. */
 export function freezeStack(service: Service, main: BoxDoc, variables: readonly Variable[]): string[] {
   return flatten(boxTree(service, main, variables)).map((box) => freeze(service, box));

@@ -1,25 +1,19 @@
-import { boxView } from '../boxes/view.ts';
+import { boxText, boxView } from '../boxes/view.ts';
 import type { InstanceDoc, Lease, OperationDoc, Variable } from '../model.ts';
 import type { Service } from '../service.ts';
 import { computedTags } from '../organizations/tags.ts';
 import { revision, shownBox } from './stack.ts';
 
-/** An instance as the interface document's section 2.6 has it. */
-export function instanceView(service: Service, instance: InstanceDoc): Record<string, unknown> {
-  const show = service.rules.showVariable;
+/** What is the instance's own; the boxes are shared with others and stand apart. */
+function own(service: Service, instance: InstanceDoc): Record<string, unknown> {
   return {
     ...head(service, instance),
-    policy_box: policyView(service, instance, show),
-    boxes: instance.stack.flatMap((id) => {
-      const box = shownBox(service, id);
-      return box === undefined ? [] : [boxView(service, box)];
-    }),
     service: {
       id: instance.service.id,
       type: instance.service.type,
       machines: instance.service.machines.map(({ name, state, workflow }) => ({ name, state, workflow })),
     },
-    variables: instance.variables.map(show),
+    variables: instance.variables.map(service.rules.showVariable),
     bindings: instance.bindings,
     members: instance.members,
     ...(instance.ipv4_address === undefined ? {} : { ipv4_address: instance.ipv4_address }),
@@ -50,22 +44,24 @@ function leaseView(service: Service, lease: Lease | undefined): { lease?: Lease 
   return lease === undefined ? service.rules.noLease : { lease };
 }
 
-function policyView(
-  service: Service,
-  instance: InstanceDoc,
-  show: (variable: Variable) => Variable,
-): Record<string, unknown> {
+function policyText(service: Service, instance: InstanceDoc): string {
+  const show = service.rules.showVariable;
   const policy = shownBox(service, instance.policy);
-  if (policy === undefined) return { variables: instance.policyVariables.map(show) };
+  const variables = instance.policyVariables.map(show);
+  if (policy === undefined) return JSON.stringify({ variables });
+  if (variables.length === 0) return boxText(service, policy);
   const view = boxView(service, policy);
-  return {
-    ...view,
-    variables: [...(view['variables'] as Variable[]), ...instance.policyVariables.map(show)],
-  };
+  return JSON.stringify({ ...view, variables: [...(view['variables'] as Variable[]), ...variables] });
 }
 
+/** An instance as the interface document's section 2.6 has it, as JSON text made of parts that are kept. */
 export function instanceText(service: Service, instance: InstanceDoc): string {
-  return service.views.text('instance', instance, () => instanceView(service, instance));
+  const text = service.views.text('instance', instance, () => own(service, instance));
+  const boxes = instance.stack.flatMap((id) => {
+    const box = shownBox(service, id);
+    return box === undefined ? [] : [boxText(service, box)];
+  });
+  return `${text.slice(0, -1)},"policy_box":${policyText(service, instance)},"boxes":[${boxes.join(',')}]}`;
 }
 
 /** A list entry; lean ones lack machines, boxes and policy box (service-behaviour.md 2.4). */

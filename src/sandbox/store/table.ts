@@ -116,6 +116,7 @@ export class Table<T extends { id: string }> implements TableView<T> {
 
   /** Reads everything again from SQLite, after a restore. */
   reload(): void {
+    this.#seq++;
     this.#docs.clear();
     for (const index of this.#indexes.values()) index.ids.clear();
     this.#load();

@@ -1,0 +1,96 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load, type Loaded } from './load.ts';
+
+/** `npm run bench:sandbox`: the embedded service in a process of its own, on disk, asked over HTTP. */
+const INSTANCES = 10_000;
+const CONNECTIONS = 8;
+
+interface Ready {
+  url: string;
+  token: string;
+  base: string;
+  provider: string;
+}
+
+const data = mkdtempSync(join(tmpdir(), 'boxwright-bench-'));
+const child = fork(fileURLToPath(new URL('serve.ts', import.meta.url)), [data]);
+
+function next<T>(): Promise<T> {
+  return new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
+}
+
+async function memory(): Promise<number> {
+  const answer = next<{ rss: number }>();
+  child.send('memory');
+  return (await answer).rss / 1e6;
+}
+
+try {
+  const { url, token, base, provider } = await next<Ready>();
+  const send = (method: string, path: string, body?: object): Parameters<typeof load>[0] => ({
+    url,
+    method,
+    path,
+    headers: { 'service-token': token, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const one = async (method: string, path: string, body?: object): Promise<{ id: string; uri: string }> => {
+    const { last } = await load(send(method, path, body), { count: 1, connections: 1 });
+    return JSON.parse(last) as { id: string; uri: string };
+  };
+  const rows: [string, string][] = [];
+  const rate = (name: string, { perSecond, p95 }: Loaded): void => {
+    rows.push([name, `${Math.round(perSecond)}/s, p95 ${p95.toFixed(1)} ms`]);
+  };
+
+  const box = await one('POST', '/services/boxes', {
+    schema: `${base}/boxes/script`,
+    name: 'bench',
+    requirements: ['Linux'],
+  });
+  const variables = Array.from({ length: 10 }, (_, n) => ({ name: `V${n}`, type: 'Text', value: 'x' }));
+  await one('PUT', box.uri, { variables });
+  const policy = await one('POST', '/services/boxes', {
+    schema: `${base}/boxes/policy`,
+    name: 'bench policy',
+    provider_id: provider,
+    profile: { schema: `${base}/test/compute/profile`, flavor: 'test.micro' },
+    claims: [],
+  });
+  const request = {
+    schema: `${base}/deploy-instance-request`,
+    name: 'bench',
+    box: { id: box.id },
+    policy_box: { id: policy.id },
+    instance_tags: ['bw-abcdefgh-abcdefghijklmnop'],
+  };
+  const deploy = send('POST', '/services/instances', request);
+  const { last, ...deploys } = await load(deploy, { count: INSTANCES, connections: CONNECTIONS });
+  rate('deploy', { last, ...deploys });
+  const instance = JSON.parse(last) as { uri: string };
+
+  const read = send('GET', instance.uri);
+  await load(read, { count: 2_000, connections: CONNECTIONS });
+  rate('GET instance', await load(read, { count: 20_000, connections: CONNECTIONS }));
+  rate(
+    'PUT box',
+    await load(send('PUT', box.uri, { description: 'd' }), { count: 2_000, connections: CONNECTIONS }),
+  );
+  const list = send('GET', '/services/instances');
+  const cold = await load(list, { count: 1, connections: 1 });
+  rows.push([
+    `list of ${INSTANCES}, first`,
+    `${cold.p95.toFixed(0)} ms, ${(cold.bytes / 1e6).toFixed(1)} MB`,
+  ]);
+  const warm = await load(list, { count: 5, connections: 1 });
+  rows.push([`list of ${INSTANCES}, again`, `p95 ${warm.p95.toFixed(0)} ms`]);
+  rows.push([`memory with ${INSTANCES} instances`, `${(await memory()).toFixed(0)} MB RSS`]);
+  for (const [name, value] of rows) process.stdout.write(`${name.padEnd(32)} ${value}\n`);
+} finally {
+  child.kill('SIGTERM');
+  rmSync(data, { recursive: true, force: true });
+}
