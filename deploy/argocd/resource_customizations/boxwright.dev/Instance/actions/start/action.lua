@@ -1,0 +1,3 @@
+-- Generated from src/api by scripts/gen-argocd.ts: edit there.
+obj.spec.powerState = "Running"
+return obj
