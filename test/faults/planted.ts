@@ -20,7 +20,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'controllers/record/reconciler.ts',
     find: "memory.intent = { text, seenAt: now, outcome: 'unknown' };",
     replace: "memory.intent = { text, seenAt: now, outcome: 'unsent' };",
-    workloads: ['policy box'],
+    workloads: ['instance with'],
   },
   {
     name: 'a create whose answer was lost is sent again at once',
@@ -139,10 +139,10 @@ export const PLANTED: readonly Planted[] = [
     serviceErrors: true,
   },
   {
-    name: 'status is written although it says nothing new',
-    file: 'controllers/record/status/writer.ts',
-    find: 'if (patch === undefined) return;',
-    replace: '',
+    name: 'a condition changes its time each time that it is looked at',
+    file: 'controllers/record/status/verdict.ts',
+    find: '? before.lastTransitionTime',
+    replace: '? context.now',
     workloads: ['policy box'],
   },
 ];
