@@ -21,12 +21,13 @@ export const READ_ERRORS = ['read 404', 'read 403', 'read 500', 'read lost'] as 
 export type Mishap =
   (typeof MISHAPS)[number] | (typeof SERVICE_ERRORS)[number] | (typeof READ_ERRORS)[number];
 
-/** One mishap, at one effect of a run, or at one read of the service, counted from 0. */
+/** One mishap, at one effect of a run, or at one read of the service. */
 export interface Plan {
-  at: number;
   mishap: Mishap;
-  /** The effect, or the read, as the undisturbed run has it. */
+  /** The effect, or the read. */
   label: string;
+  /** Which of those with that label, counted from 0. */
+  nth: number;
 }
 
 /** What the faults need of the world they happen in. */
@@ -44,8 +45,6 @@ export class Faults {
   readonly reads: string[] = [];
   /** The planned effect came up and was dealt with. */
   hit = false;
-  /** The effect at the planned place is another one than in the undisturbed run. */
-  diverged: string | undefined;
   readonly #plan: Plan | undefined;
   readonly #surroundings: Surroundings;
 
@@ -90,14 +89,10 @@ export class Faults {
 
   async #read(request: PortRequest, send: () => Promise<PortAnswer>): Promise<PortAnswer> {
     const label = labelOf(request);
-    const number = this.reads.length;
+    const nth = this.reads.filter((other) => other === label).length;
     this.reads.push(label);
     const plan = this.#plan;
-    if (plan === undefined || !plan.mishap.startsWith('read ') || plan.at !== number) return send();
-    if (plan.label !== label) {
-      this.diverged = `read ${number} is "${label}", not "${plan.label}": the runs have diverged`;
-      return send();
-    }
+    if (plan?.mishap.startsWith('read ') !== true || plan.label !== label || plan.nth !== nth) return send();
     this.hit = true;
     if (plan.mishap !== 'read lost') return serviceRefusal(Number(plan.mishap.split(' ')[1]));
     throw new ServiceTransportError('Broken', 'the connection broke', { maybeSent: true });
@@ -112,7 +107,8 @@ export class Faults {
       refuse: (status: number) => Promise<Answer>;
     },
   ): Promise<Answer> {
-    const number = this.effects.length;
+    const { label } = effect;
+    const nth = this.effects.filter((other) => other.label === label).length;
     this.effects.push(effect);
     const noted = async (answer: Promise<Answer>): Promise<Answer> => {
       const done = await answer;
@@ -120,11 +116,8 @@ export class Faults {
       return done;
     };
     const plan = this.#plan;
-    if (plan === undefined || plan.mishap.startsWith('read ') || plan.at !== number) return noted(how.send());
-    if (plan.label !== effect.label) {
-      this.diverged = `effect ${number} is "${effect.label}", not "${plan.label}": the runs have diverged`;
-      return noted(how.send());
-    }
+    const planned = plan?.label === label && plan.nth === nth && !plan.mishap.startsWith('read ');
+    if (plan === undefined || !planned) return noted(how.send());
     this.hit = true;
     switch (plan.mishap) {
       case 'crash before':

@@ -58,14 +58,24 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
 
 /** All plans for the effects of an undisturbed run, those of its set-up aside. */
 export function plansOf(run: Run, serviceErrors: boolean): Plan[] {
-  const atEffects = run.effects.flatMap(({ label, port }, at) => {
+  const atEffects = numbered(run.effects.map(({ label }) => label)).flatMap(({ label, nth }, at) => {
     if (at < run.from) return [];
-    const mishaps = port === 'service' && serviceErrors ? [...MISHAPS, ...SERVICE_ERRORS] : MISHAPS;
-    return mishaps.map((mishap): Plan => ({ at, mishap, label }));
+    const mishaps = label.startsWith('service ') && serviceErrors ? [...MISHAPS, ...SERVICE_ERRORS] : MISHAPS;
+    return mishaps.map((mishap): Plan => ({ mishap, label, nth }));
   });
   if (!serviceErrors) return atEffects;
-  const atReads = run.reads.flatMap((label, at) =>
-    at < run.readsFrom ? [] : READ_ERRORS.map((mishap): Plan => ({ at, mishap, label })),
+  const atReads = numbered(run.reads).flatMap(({ label, nth }, at) =>
+    at < run.readsFrom ? [] : READ_ERRORS.map((mishap): Plan => ({ mishap, label, nth })),
   );
   return [...atEffects, ...atReads];
+}
+
+/** Each label with how many equal ones came before it. */
+function numbered(labels: readonly string[]): { label: string; nth: number }[] {
+  const counts = new Map<string, number>();
+  return labels.map((label) => {
+    const nth = counts.get(label) ?? 0;
+    counts.set(label, nth + 1);
+    return { label, nth };
+  });
 }

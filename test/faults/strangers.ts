@@ -1,7 +1,7 @@
-import { TEST_PROVIDER_ID } from '../../src/sandbox/index.ts';
+import { TEST_PROVIDER_ID, type Sandbox } from '../../src/sandbox/index.ts';
 import { markerOf } from '../../src/controllers/record/identity/marker.ts';
 import { canonicalJson } from '../../src/base/hash.ts';
-import { NAMESPACE, type World } from '../support/world.ts';
+import type { Stage } from './stage.ts';
 
 /** The kinds and names of the resources that the workloads make, for names and markers that look alike. */
 export const OURS = { boxes: ['runtime', 'web'], policyBoxes: ['small'], instances: ['web-eu'] } as const;
@@ -20,8 +20,13 @@ export interface Strangers {
  * few, in capitals; our very markers in a workspace that is not ours; and a terminated instance with our marker
  * in our own workspace, which is an earlier life of the resource that nobody asked to be touched.
  */
-export async function seedStrangers(world: World, installationId: string): Promise<Strangers> {
-  const { sandbox } = world;
+export async function seedStrangers(
+  { sandbox, namespace }: Pick<Stage, 'sandbox' | 'namespace'>,
+  installationId: string,
+  /** Lets the operations on the service end. */
+  idle: () => Promise<void>,
+): Promise<Strangers> {
+  const token = sandbox.admin.issueToken('ops@example.com');
   const team = sandbox.credentials.teams[0] ?? '';
   const own = sandbox.credentials.workspace;
   const base = sandbox.schemaBase;
@@ -31,7 +36,7 @@ export async function seedStrangers(world: World, installationId: string): Promi
       method,
       path,
       headers: {
-        'service-token': 'token-of-ops',
+        'service-token': token,
         'service-release': '4.0',
         'content-type': 'application/json',
       },
@@ -61,8 +66,7 @@ export async function seedStrangers(world: World, installationId: string): Promi
         instances: 1,
       },
     });
-  const marker = (kind: string, name: string): string =>
-    markerOf(installationId, { kind, namespace: NAMESPACE, name });
+  const marker = (kind: string, name: string): string => markerOf(installationId, { kind, namespace, name });
 
   for (const name of OURS.boxes) {
     await script(name, team);
@@ -91,15 +95,15 @@ export async function seedStrangers(world: World, installationId: string): Promi
     await deploy(mine, own, []);
     await deploy(name, team, [mine]);
     const earlier = await deploy(name, own, [mine]);
-    await world.advance(6_000);
+    await idle();
     await call('DELETE', `/services/instances/${earlier.id}?operation=terminate`);
   }
-  await world.advance(6_000);
-  const before = new Map(look(world).filter(([key]) => ids.has(key.split('/')[1] ?? '')));
+  await idle();
+  const before = new Map(look(sandbox).filter(([key]) => ids.has(key.split('/')[1] ?? '')));
   return {
     has: (id) => ids.has(id),
     touched() {
-      const now = new Map(look(world));
+      const now = new Map(look(sandbox));
       return [...before].flatMap(([key, record]) => {
         const there = now.get(key);
         if (there === undefined) return [`${key} of a stranger is gone`];
@@ -114,8 +118,7 @@ function lookalikes(marker: string): string[] {
   return [`${marker}x`, `x${marker}`, marker.slice(0, -1), marker.toUpperCase(), other];
 }
 
-function look(world: World): [string, string][] {
-  const { admin } = world.sandbox;
+function look({ admin }: Sandbox): [string, string][] {
   const operations = (id: string): unknown[] =>
     admin.records('operations').filter((operation) => (operation as { instance?: string }).instance === id);
   return [

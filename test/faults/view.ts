@@ -1,7 +1,8 @@
 import { canonicalJson, sha256Base32 } from '../../src/base/hash.ts';
-import type { Shown, World } from '../support/world.ts';
+import type { Shown } from '../support/world.ts';
 import { markerPrefix } from '../../src/controllers/record/identity/marker.ts';
-import { FAULTS_TOUCHED, installationOf } from './own.ts';
+import { FAULTS_TOUCHED } from './own.ts';
+import type { Stage } from './stage.ts';
 import type { Strangers } from './strangers.ts';
 
 type Json = Record<string, unknown>;
@@ -16,13 +17,16 @@ const KINDS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as
  * Everything that two runs must agree upon: the records of ours on the service and the resources, without
  * ids, times and keyed hashes. One line each, so that a difference can be read.
  */
-export function viewOf(world: World, strangers: Strangers): string[] {
-  const { admin } = world.sandbox;
+export function viewOf(
+  stage: Pick<Stage, 'sandbox' | 'list' | 'namespace'>,
+  strangers: Strangers,
+  installation: string,
+): string[] {
+  const { admin } = stage.sandbox;
   const boxes = admin.records('boxes') as unknown as Doc[];
   const instances = (admin.records('instances') as unknown as Doc[]).filter(({ id }) => !strangers.has(id));
   const names = new Map<string, string>();
   for (const { id, name } of [...boxes, ...instances]) names.set(id, `<id of ${name}>`);
-  const installation = installationOf(world) ?? '';
   names.set(installation, '<installation>');
   names.set(markerPrefix(installation), '<marker of>-');
   for (const { id, content } of admin.snapshot().content)
@@ -33,10 +37,10 @@ export function viewOf(world: World, strangers: Strangers): string[] {
   for (const { id, created: _c, updated: _u, ...box } of boxes) {
     if (!strangers.has(id)) lines.push(`record of a box: ${plain(box)}`);
   }
-  const now = world.clock.now();
+  const now = admin.now();
   for (const instance of instances) {
     lines.push(`record of an instance: ${plain(shownInstance(instance, now))}`);
-    if (!leasesAgree(instance, world.list('Instance')))
+    if (!leasesAgree(instance, stage.list('Instance')))
       lines.push('record and status disagree about the lease');
   }
   for (const { id, name } of instances) {
@@ -46,7 +50,7 @@ export function viewOf(world: World, strangers: Strangers): string[] {
     lines.push(`operations of ${name}: ${operations.join(', ')}`);
   }
   for (const kind of KINDS) {
-    for (const object of world.list(kind)) lines.push(`${kind}: ${plain(shownResource(object))}`);
+    for (const object of stage.list(kind)) lines.push(`${kind}: ${plain(shownResource(object))}`);
   }
   return lines.toSorted();
 }

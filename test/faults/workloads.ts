@@ -1,13 +1,13 @@
-import { CONNECTION, type World } from '../support/world.ts';
 import type { KindName } from '../../src/api/kinds.ts';
+import type { Stage } from './stage.ts';
 
 /** What a user does, and what has to be so afterwards. */
 export interface Step {
   name: string;
-  act(world: World): Promise<void>;
-  done(world: World): boolean;
+  act(stage: Stage): Promise<void>;
+  done(stage: Stage): boolean;
   /** What the operator's own messages ask the user for meanwhile. */
-  help?(world: World): Promise<void>;
+  help?(stage: Stage): Promise<void>;
 }
 
 /** A sequence of steps. The effects of `setup` are those of other workloads: they are not planned for. */
@@ -135,14 +135,14 @@ spec:
   lease: {operation: Terminate, expireAt: '2026-03-01T00:00:00Z'}
 `;
 
-function applying(name: string, manifests: string, done: (world: World) => boolean): Step {
-  return { name, act: (world) => world.apply(manifests), done };
+function applying(name: string, manifests: string, done: (stage: Stage) => boolean): Step {
+  return { name, act: (stage) => stage.apply(manifests), done };
 }
 
 /** Everything is Ready for its present generation, and nothing is under way. */
-export function allReady(world: World): boolean {
+export function allReady(stage: Stage): boolean {
   for (const kind of ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const) {
-    for (const { metadata, status } of world.list(kind)) {
+    for (const { metadata, status } of stage.list(kind)) {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       if (ready?.status !== 'True' || status?.observedGeneration !== metadata.generation) return false;
       if (status.conditions?.some(({ type }) => type === 'Reconciling' || type === 'Stalled') === true)
@@ -153,11 +153,11 @@ export function allReady(world: World): boolean {
   return true;
 }
 
-function gone(...kinds: KindName[]): (world: World) => boolean {
-  return (world) => kinds.every((kind) => world.list(kind).length === 0);
+function gone(...kinds: KindName[]): (stage: Stage) => boolean {
+  return (stage) => kinds.every((kind) => stage.list(kind).length === 0);
 }
 
-const connected = applying('connect', CONNECTION, allReady);
+const connected: Step = { name: 'connect', act: (stage) => stage.apply(stage.connection), done: allReady };
 const contents = applying('contents', SECRET, () => true);
 const placed = applying('place', SMALL, allReady);
 const boxed = applying('box', `${SECRET}---${PLAIN_WEB}`, allReady);
@@ -167,17 +167,17 @@ const deployed = applying('deploy', INSTANCE, allReady);
  * Credentials that are deleted in the same go are only in the memory of the process: after a crash the operator
  * asks for them.
  */
-async function bringCredentials(world: World): Promise<void> {
-  if (!/CredentialsMissing|WaitingForSecret/.test(world.describe())) return;
-  if (world.list('Secret').some(({ metadata }) => metadata.name === 'deploy-login')) return;
-  await world.apply(CONNECTION.split('---')[0] ?? '');
+async function bringCredentials(stage: Stage): Promise<void> {
+  if (!/CredentialsMissing|WaitingForSecret/.test(stage.describe())) return;
+  if (stage.list('Secret').some(({ metadata }) => metadata.name === 'deploy-login')) return;
+  await stage.apply(stage.connection.split('---')[0] ?? '');
 }
 
 function deletion(...names: [KindName | 'Secret' | 'ConfigMap', string][]): Step {
   return {
     name: 'delete',
-    async act(world) {
-      for (const [kind, name] of names) await world.delete(kind, name);
+    async act(stage) {
+      for (const [kind, name] of names) await stage.delete(kind, name);
     },
     done: gone(...names.map(([kind]) => kind).filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap')),
     help: bringCredentials,
@@ -194,10 +194,10 @@ const everything = deletion(
   ['Secret', 'web-admin'],
 );
 
-const statusOf = (world: World): Record<string, unknown> => world.get('Instance', 'web-eu')?.status ?? {};
-const recordOf = (world: World): Record<string, unknown> => {
-  const id = statusOf(world)['id'];
-  return (world.sandbox.admin.records('instances').find((record) => record.id === id) ??
+const statusOf = (stage: Stage): Record<string, unknown> => stage.get('Instance', 'web-eu')?.status ?? {};
+const recordOf = (stage: Stage): Record<string, unknown> => {
+  const id = statusOf(stage)['id'];
+  return (stage.sandbox.admin.records('instances').find((record) => record.id === id) ??
     {}) as object as Record<string, unknown>;
 };
 
@@ -210,22 +210,22 @@ export const WORKLOADS: readonly Workload[] = [
       applying('create', `${RUNTIME}---${WEB}`, allReady),
       {
         name: 'edit',
-        async act(world) {
-          await world.edit('Box', 'runtime', {
+        async act(stage) {
+          await stage.edit('Box', 'runtime', {
             description: 'edited',
             variables: [
               { name: 'WORKERS', type: 'Number', value: '3' },
               { name: 'LEVEL', type: 'Text', value: 'info' },
             ],
           });
-          await world.apply(SECRET.replace('echo listening', 'echo listening well'));
+          await stage.apply(SECRET.replace('echo listening', 'echo listening well'));
         },
-        done: (world) =>
-          allReady(world) &&
-          (world.sandbox.admin.records('boxes') as unknown as { name: string; fields: object }[]).some(
+        done: (stage) =>
+          allReady(stage) &&
+          (stage.sandbox.admin.records('boxes') as unknown as { name: string; fields: object }[]).some(
             ({ name, fields }) => {
               const text = JSON.stringify(fields);
-              return name === 'web' && blobsOf(world, 'echo listening well').some((id) => text.includes(id));
+              return name === 'web' && blobsOf(stage, 'echo listening well').some((id) => text.includes(id));
             },
           ),
       },
@@ -239,7 +239,7 @@ export const WORKLOADS: readonly Workload[] = [
       applying('create', SMALL, allReady),
       {
         name: 'edit',
-        act: (world) => world.edit('PolicyBox', 'small', { description: 'edited' }),
+        act: (stage) => stage.edit('PolicyBox', 'small', { description: 'edited' }),
         done: allReady,
       },
       deletion(['PolicyBox', 'small']),
@@ -256,8 +256,8 @@ export const WORKLOADS: readonly Workload[] = [
     steps: [
       {
         name: 'variable',
-        act: (world) =>
-          world.edit('Instance', 'web-eu', {
+        act: (stage) =>
+          stage.edit('Instance', 'web-eu', {
             variables: [
               { name: 'PORT', type: 'Port', value: '81' },
               {
@@ -272,36 +272,36 @@ export const WORKLOADS: readonly Workload[] = [
       },
       {
         name: 'stop',
-        act: (world) => world.edit('Instance', 'web-eu', { powerState: 'Stopped' }),
-        done: (world) => allReady(world) && statusOf(world)['phase'] === 'ShutDown',
+        act: (stage) => stage.edit('Instance', 'web-eu', { powerState: 'Stopped' }),
+        done: (stage) => allReady(stage) && statusOf(stage)['phase'] === 'ShutDown',
       },
       {
         name: 'start',
-        act: (world) => world.edit('Instance', 'web-eu', { powerState: 'Running' }),
-        done: (world) => allReady(world) && statusOf(world)['phase'] === 'Online',
+        act: (stage) => stage.edit('Instance', 'web-eu', { powerState: 'Running' }),
+        done: (stage) => allReady(stage) && statusOf(stage)['phase'] === 'Online',
       },
       {
         name: 'reinstall',
-        act: (world) => world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'once' }),
-        done: (world) =>
-          allReady(world) && JSON.stringify(statusOf(world)['handledRequests'] ?? {}).includes('once'),
+        act: (stage) => stage.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'once' }),
+        done: (stage) =>
+          allReady(stage) && JSON.stringify(statusOf(stage)['handledRequests'] ?? {}).includes('once'),
       },
       {
         name: 'renew',
-        async act(world) {
-          await world.advance(70 * 60_000);
-          await world.annotate('InstanceLease', 'evening', { 'boxwright.dev/renew': 'again' });
+        async act(stage) {
+          await stage.advance(70 * 60_000);
+          await stage.annotate('InstanceLease', 'evening', { 'boxwright.dev/renew': 'again' });
         },
-        done: (world) =>
-          allReady(world) && world.get('InstanceLease', 'evening')?.status?.['handledRenew'] === 'again',
+        done: (stage) =>
+          allReady(stage) && stage.get('InstanceLease', 'evening')?.status?.['handledRenew'] === 'again',
       },
       {
         name: 'lease gone',
-        async act(world) {
-          await world.edit('Instance', 'web-eu', { leaseRef: null });
-          await world.delete('InstanceLease', 'evening');
+        async act(stage) {
+          await stage.edit('Instance', 'web-eu', { leaseRef: null });
+          await stage.delete('InstanceLease', 'evening');
         },
-        done: (world) => allReady(world) && recordOf(world)['lease'] === undefined,
+        done: (stage) => allReady(stage) && recordOf(stage)['lease'] === undefined,
       },
     ],
   },
@@ -311,13 +311,13 @@ export const WORKLOADS: readonly Workload[] = [
     steps: [
       {
         name: 'stop',
-        act: (world) => world.edit('Instance', 'web-eu', { powerState: 'Stopped' }),
-        done: (world) => allReady(world) && statusOf(world)['phase'] === 'ShutDown',
+        act: (stage) => stage.edit('Instance', 'web-eu', { powerState: 'Stopped' }),
+        done: (stage) => allReady(stage) && statusOf(stage)['phase'] === 'ShutDown',
       },
       {
         name: 'change while stopped',
-        act: (world) =>
-          world.edit('Instance', 'web-eu', {
+        act: (stage) =>
+          stage.edit('Instance', 'web-eu', {
             variables: [{ name: 'PORT', type: 'Port', value: '82' }],
           }),
         done: allReady,
@@ -330,7 +330,7 @@ export const WORKLOADS: readonly Workload[] = [
     setup: [connected, placed, boxed, contents],
     steps: [
       applying('deploy', SELF_CONTAINED, allReady),
-      { name: 'delete at once', act: (world) => world.delete('Instance', 'web-eu'), done: gone('Instance') },
+      { name: 'delete at once', act: (stage) => stage.delete('Instance', 'web-eu'), done: gone('Instance') },
     ],
   },
   {
@@ -340,14 +340,14 @@ export const WORKLOADS: readonly Workload[] = [
     steps: [
       {
         name: 'create and delete',
-        async act(world) {
-          await world.apply(SELF_CONTAINED.replace(/.*CONF.*\n/, ''));
-          await world.apply(RUNTIME);
-          await world.advance(1_500);
-          await world.delete('Instance', 'web-eu');
-          await world.delete('Box', 'runtime');
+        async act(stage) {
+          await stage.apply(SELF_CONTAINED.replace(/.*CONF.*\n/, ''));
+          await stage.apply(RUNTIME);
+          await stage.advance(1_500);
+          await stage.delete('Instance', 'web-eu');
+          await stage.delete('Box', 'runtime');
         },
-        done: (world) => gone('Instance')(world) && world.get('Box', 'runtime') === undefined,
+        done: (stage) => gone('Instance')(stage) && stage.get('Box', 'runtime') === undefined,
       },
     ],
   },
@@ -364,7 +364,7 @@ export const WORKLOADS: readonly Workload[] = [
 ];
 
 /** Ids of the blobs with that content: a crash may leave one that nothing refers to. */
-function blobsOf(world: World, content: string): string[] {
-  const { content: blobs } = world.sandbox.admin.snapshot();
+function blobsOf(stage: Stage, content: string): string[] {
+  const { content: blobs } = stage.sandbox.admin.snapshot();
   return blobs.filter((blob) => Buffer.from(blob.content).toString() === content).map(({ id }) => id);
 }

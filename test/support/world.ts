@@ -51,6 +51,9 @@ export class World {
   readonly kube: FakeKube;
   readonly sandbox: Sandbox;
   readonly events: EventInput[] = [];
+  readonly namespace = NAMESPACE;
+  /** Manifests of the Connection and its Secret. */
+  readonly connection = CONNECTION;
   readonly #options: WorldOptions;
   /** The user's own client: nothing stands between it and the API server. */
   readonly user: KubeClient;
