@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { installKinds, ROOT } from '../api/install.ts';
+import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { Helm, objectsOf, only, podSpecOf, type Rendered } from './chart.ts';
+
+const FOLDER = join(ROOT, 'deploy/kustomize');
+const NAMESPACE = 'boxwright-system';
+
+let cluster: TestCluster;
+beforeAll(() => {
+  cluster = testCluster();
+});
+
+async function build(folder: string): Promise<Rendered[]> {
+  const { code, stdout, stderr } = await cluster.kubectl(['kustomize', join(FOLDER, folder)]);
+  if (code !== 0) throw new Error(stderr);
+  return objectsOf(stdout);
+}
+
+describe('the kustomize base', () => {
+  it('is what the chart renders: the same pods, network policy, service, rights and policies', async () => {
+    const chart = await new Helm(cluster).objects(
+      { fullnameOverride: 'boxwright-operator' },
+      '--namespace',
+      NAMESPACE,
+    );
+    const base = await build('base');
+    const { envFrom, ...container } = podSpecOf(only(base, 'Deployment')).containers[0] as unknown as {
+      envFrom: { configMapRef: { name: string } }[];
+    };
+    expect({ ...podSpecOf(only(base, 'Deployment')), containers: [container] }).toEqual(
+      podSpecOf(only(chart, 'Deployment')),
+    );
+    expect(envFrom[0]?.configMapRef.name).toBe(
+      base.find(({ metadata }) => metadata.name.startsWith('boxwright-settings'))?.metadata.name,
+    );
+    for (const kind of ['NetworkPolicy', 'Service', 'ValidatingAdmissionPolicy']) {
+      expect(only(base, kind).spec).toEqual(only(chart, kind).spec);
+    }
+    for (const kind of ['Role', 'ClusterRole']) {
+      expect(rulesOf(base, kind)).toEqual(rulesOf(chart, kind));
+    }
+  });
+});
+
+describe('the overlays', () => {
+  it('namespaced has no ClusterRole, and a Role in the namespace that it looks after', async () => {
+    const objects = await build('overlays/namespaced');
+    expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);
+    const binding = objects.find(
+      ({ kind, metadata }) => kind === 'RoleBinding' && metadata.namespace === 'shop',
+    );
+    expect(binding).toMatchObject({ subjects: [{ name: 'boxwright-operator', namespace: NAMESPACE }] });
+    expect(objects.find(({ metadata }) => metadata.name.startsWith('boxwright-settings'))?.data).toEqual({
+      BOXWRIGHT_ALLOWED_HOSTS: '',
+      BOXWRIGHT_NAMESPACES: 'shop',
+    });
+  });
+
+  it('high-availability has two pods, of which one stays', async () => {
+    const objects = await build('overlays/high-availability');
+    expect(only(objects, 'Deployment').spec).toMatchObject({
+      replicas: 2,
+      strategy: { rollingUpdate: { maxUnavailable: 1 } },
+    });
+    expect(only(objects, 'PodDisruptionBudget').spec).toMatchObject({ minAvailable: 1 });
+  });
+
+  it('monitoring has the alerts, the dashboard and the monitor', async () => {
+    const objects = await build('overlays/monitoring');
+    const kinds = objects.map(({ kind }) => kind);
+    expect(kinds).toContain('PodMonitor');
+    expect(kinds).toContain('PrometheusRule');
+    expect(objects.find(({ metadata }) => metadata.name === 'boxwright-dashboard')).toBeDefined();
+  });
+
+  it('are accepted by the API server', async () => {
+    await installKinds(cluster);
+    await using home = await cluster.namespace('kustomize');
+    await using shop = await cluster.namespace('shop');
+    for (const folder of ['base', 'overlays/namespaced', 'overlays/high-availability']) {
+      const objects = await build(folder);
+      const text = objects
+        .map((object) => stringify(object))
+        .join('---\n')
+        .replaceAll(NAMESPACE, home.name)
+        .replaceAll('namespace: shop', `namespace: ${shop.name}`);
+      const args = ['apply', '--dry-run=server', '--filename', '-'];
+      const { code, stderr } = await cluster.kubectl(args, { input: text });
+      expect(stderr.replaceAll(/^Warning: .*last-applied-configuration.*\n/gm, '')).toBe('');
+      expect(code).toBe(0);
+    }
+  }, 180_000);
+});
+
+function rulesOf(objects: readonly Rendered[], kind: string): unknown[] {
+  return objects
+    .filter((object) => object.kind === kind)
+    .flatMap(({ rules }) => rules ?? [])
+    .map((rule) => JSON.stringify(rule, ['apiGroups', 'resources', 'resourceNames', 'verbs']))
+    .toSorted();
+}
