@@ -88,7 +88,12 @@ try {
   ]);
   const warm = await load(list, { count: 5, connections: 1 });
   rows.push([`list of ${INSTANCES}, again`, `p95 ${warm.p95.toFixed(0)} ms`]);
-  rows.push([`memory with ${INSTANCES} instances`, `${(await memory()).toFixed(0)} MB RSS`]);
+  const busy = await memory();
+  await new Promise((resolve) => setTimeout(resolve, 15_000));
+  rows.push([
+    `memory with ${INSTANCES} instances`,
+    `${busy.toFixed(0)} MB RSS right after, ${(await memory()).toFixed(0)} MB after 15 s without calls`,
+  ]);
   for (const [name, value] of rows) process.stdout.write(`${name.padEnd(32)} ${value}\n`);
 } finally {
   child.kill('SIGTERM');
