@@ -8,6 +8,8 @@ export interface ConnectionHandle {
   client: ServiceClient;
   /** Id of the workspace that owns what does not name an owner. */
   workspace: string;
+  /** Who the account is to the service: the id of its personal workspace, where exactly one is visible. */
+  user: string | undefined;
   /** Absolute, without trailing slash. */
   schemaBase: string;
   /** Milliseconds. */

@@ -189,6 +189,7 @@ export class Operator implements Runner {
         deployedHash: undefined,
         operation: undefined,
         putHash: undefined,
+        putWhileDown: undefined,
         conflicts: undefined,
         removal: undefined,
         terminateNoted: undefined,

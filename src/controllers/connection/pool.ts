@@ -18,6 +18,13 @@ export type PortFactory = (options: {
   connections: number;
 }) => ClosablePort;
 
+/** What a probe that went well has found. */
+interface Ready {
+  workspace: string;
+  schemaBase: string;
+  user: string | undefined;
+}
+
 interface Entry {
   /** Of everything that the client was made from; another fingerprint means another client. */
   fingerprint: string;
@@ -26,9 +33,9 @@ interface Entry {
   endpoint: string;
   spec: Connection['spec'];
   /** Undefined until a probe went well with this client. */
-  ready: { workspace: string; schemaBase: string } | undefined;
+  ready: Ready | undefined;
   /** What was ready last, for deletions. */
-  lastGood: { workspace: string; schemaBase: string } | undefined;
+  lastGood: Ready | undefined;
 }
 
 /** What a Connection that is not ready says. */
@@ -122,7 +129,7 @@ export class ConnectionPool implements Connections {
   }
 
   /** A probe went well. */
-  setReady(key: string, ready: { workspace: string; schemaBase: string }): void {
+  setReady(key: string, ready: Ready): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     const changed = this.#notReady.delete(key) || canonicalJson(entry.ready) !== canonicalJson(ready);
@@ -169,17 +176,14 @@ export class ConnectionPool implements Connections {
   }
 }
 
-function handleOf(
-  key: string,
-  entry: Entry,
-  good: { workspace: string; schemaBase: string },
-): ConnectionHandle {
+function handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
   const { poll, defaults } = entry.spec;
   return {
     key,
     endpoint: entry.endpoint,
     client: entry.client,
     workspace: good.workspace,
+    user: good.user,
     schemaBase: good.schemaBase,
     poll: {
       processingMs: Math.max(parseDuration(poll.processing), 100),

@@ -4,7 +4,14 @@ import { verdict, type Verdict } from '../record/status/verdict.ts';
 
 /** What looking at a service with a credential brings. */
 export type ProbeOutcome =
-  | { kind: 'ready'; workspace: string; schemaBase: string; email: string | undefined }
+  | {
+      kind: 'ready';
+      workspace: string;
+      schemaBase: string;
+      email: string | undefined;
+      /** Id of the account's personal workspace, where exactly one is visible. */
+      user: string | undefined;
+    }
   | { kind: 'not'; verdict: Verdict; reached: boolean; letIn: boolean };
 
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
@@ -73,10 +80,11 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
       true,
     );
   }
-  const email = personal.length === 1 ? personal[0]?.email : undefined;
+  const [own] = personal.length === 1 ? personal : [];
+  const account = { email: own?.email, user: own?.id };
   if (spec.workspace !== '') {
     if (records.some((record) => record.id === spec.workspace)) {
-      return { kind: 'ready', workspace: spec.workspace, schemaBase, email };
+      return { kind: 'ready', workspace: spec.workspace, schemaBase, ...account };
     }
     return not(
       verdict(
@@ -91,7 +99,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
   }
   const [only, ...more] = personal;
   if (only !== undefined && more.length === 0) {
-    return { kind: 'ready', workspace: only.id, schemaBase, email };
+    return { kind: 'ready', workspace: only.id, schemaBase, ...account };
   }
   return not(
     verdict(

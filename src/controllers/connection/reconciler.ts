@@ -8,6 +8,7 @@ import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { SlowRetry } from '../record/slow-retry.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -24,10 +25,10 @@ const CA_LIMIT = 262_144;
 /** What this process remembers of a connection. */
 interface Memory {
   uid: string;
-  /** What the last probe went well with. */
-  probed: { fingerprint: string; at: number } | undefined;
+  /** What the last probe went well with, and what it found: status may not say so yet. */
+  probed: { fingerprint: string; at: number; found: Found } | undefined;
   /** A credential that was refused; not tried again before it changes, but slowly. */
-  rejected: { fingerprint: string; retryAt: number; said: Verdict } | undefined;
+  readonly rejected: SlowRetry<Verdict>;
 }
 
 /** What a pass over a connection found. */
@@ -37,6 +38,8 @@ interface Found {
   /** Undefined: not known, so not shown. */
   reached?: boolean;
   letIn?: boolean;
+  /** What a probe that went well has found. */
+  ready?: { workspace: string; schemaBase: string; user: string | undefined };
 }
 
 /** Keeps a Connection's client, and says whether it can be used. */
@@ -137,11 +140,8 @@ export class ConnectionReconciler {
 
   async #check(key: string, resource: Connection, run: ReconcileContext): Promise<Found> {
     const found = await this.#look(key, resource, run);
-    if (found.verdict.reason === 'Settled' && found.fields.account !== undefined) {
-      this.#pool.setReady(key, {
-        workspace: found.fields.account.workspace,
-        schemaBase: found.fields.schemaBase ?? '',
-      });
+    if (found.ready !== undefined) {
+      this.#pool.setReady(key, found.ready);
     } else {
       this.#pool.setNotReady(key, {
         message: notReady(resource, found.verdict),
@@ -187,24 +187,20 @@ export class ConnectionReconciler {
       canonicalJson(read.credentials),
       ca.pem ?? '',
     );
-    const fresh = memory.probed?.fingerprint === fingerprint && this.#pool.isReady(key);
-    if (fresh && now - (memory.probed?.at ?? 0) < parseDuration(spec.poll.settled)) {
-      return this.#settled(status);
-    }
-    const { rejected } = memory;
-    if (rejected?.fingerprint === fingerprint && now < rejected.retryAt) {
-      return { verdict: rejected.said, fields: {}, reached: true, letIn: false };
-    }
+    const { probed, rejected } = memory;
+    const fresh = probed?.fingerprint === fingerprint && this.#pool.isReady(key);
+    if (fresh && now - probed.at < parseDuration(spec.poll.settled)) return probed.found;
+    const held = rejected.holds(fingerprint, now);
+    if (held !== undefined) return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
     const outcome = await probe(client, spec, run.signal);
     if (outcome.kind === 'not') {
       memory.probed = undefined;
       if (outcome.verdict.reason === 'CredentialsRejected') {
-        memory.rejected = { fingerprint, retryAt: now + SLOW_MS, said: outcome.verdict };
+        rejected.refuse(fingerprint, outcome.verdict, now);
       }
       return { verdict: outcome.verdict, fields: {}, reached: outcome.reached, letIn: outcome.letIn };
     }
-    memory.probed = { fingerprint, at: now };
-    memory.rejected = undefined;
+    rejected.clear();
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
       workspace: outcome.workspace,
@@ -214,28 +210,19 @@ export class ConnectionReconciler {
       status.credential?.kind === kind && canonicalJson(status.account) === canonicalJson(account)
         ? status.credential.checkedAt
         : rfc3339(clock.now());
-    return {
-      ...this.#settled(status),
+    const found: Found = {
+      verdict: verdict('Settled', 'The service answers and lets the account in'),
       fields: {
         schemaBase: outcome.schemaBase,
         account,
         credential: { kind, ...(checkedAt === undefined ? {} : { checkedAt }) },
       },
-    };
-  }
-
-  #settled(status: Connection['status']): Found {
-    const { schemaBase, account, credential } = status;
-    return {
-      verdict: verdict('Settled', 'The service answers and lets the account in'),
-      fields: {
-        ...(schemaBase === undefined ? {} : { schemaBase }),
-        ...(account === undefined ? {} : { account }),
-        ...(credential === undefined ? {} : { credential }),
-      },
       reached: true,
       letIn: true,
+      ready: { workspace: outcome.workspace, schemaBase: outcome.schemaBase, user: outcome.user },
     };
+    memory.probed = { fingerprint, at: now, found };
+    return found;
   }
 
   async #authorities(
@@ -259,7 +246,7 @@ export class ConnectionReconciler {
   #memory(key: string, uid: string): Memory {
     const known = this.#memories.get(key);
     if (known?.uid === uid) return known;
-    const fresh: Memory = { uid, probed: undefined, rejected: undefined };
+    const fresh: Memory = { uid, probed: undefined, rejected: new SlowRetry<Verdict>() };
     this.#memories.set(key, fresh);
     return fresh;
   }

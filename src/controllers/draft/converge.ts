@@ -2,9 +2,9 @@ import type { RecordStatus } from '../../api/fields/status.ts';
 import type { BoxRecord, EventRecord } from '../../service/index.ts';
 import { upload, blobOf, type Uploads } from '../content/uploads.ts';
 import { isMasked, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
-import { failureVerdict } from '../record/decide.ts';
+import { failureVerdict, isAboutCredentials } from '../record/decide.ts';
 import type { Convergence, Pass, StatusFields } from '../record/kind.ts';
-import { backoffMs, noteWrite } from '../record/looks.ts';
+import { backoffMs, noteWrite, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
@@ -105,6 +105,13 @@ export async function convergeDraft<R extends DraftResource>(
       again: true,
     };
   }
+  if (wasGlance(memory)) {
+    return {
+      verdict: verdict('Updating', 'The record is read before it is acted upon'),
+      fields: {},
+      afresh: true,
+    };
+  }
   const held = memory.refusals.holds(draft.hash, handle.client.stamp());
   if (held !== undefined)
     return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields: {} };
@@ -173,7 +180,9 @@ async function put<R extends DraftResource>(
       const said =
         write.error.class === 'Conflict'
           ? nameTaken(draft)
-          : write.error.code === 'Forbidden' || write.error.code === 'NotFound'
+          : isAboutCredentials(write.error) ||
+              write.error.code === 'Forbidden' ||
+              write.error.code === 'NotFound'
             ? failureVerdict(write.error, backoffMs(memory.failures++, pass.random))
             : verdict(
                 'Refused',

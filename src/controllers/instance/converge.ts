@@ -5,6 +5,7 @@ import type { InstanceRecord } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { driftList } from '../draft/converge.ts';
 import type { Convergence } from '../record/kind.ts';
+import { wasGlance } from '../record/looks.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition } from '../record/status/verdict.ts';
 import { withAddresses } from './addresses.ts';
@@ -12,8 +13,8 @@ import { attach } from './attach.ts';
 import { decideInstance, type InstanceObservation, type InstanceStep } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
 import { leaseExpiring, untilLease } from './lease/expiring.ts';
-import { armedHash, leaseNote, withoutSource } from './lease/note.ts';
-import { termsHash, wantedLease, type WantedLease } from './lease/terms.ts';
+import { armedHash, leaseNote, sourceNote, withoutSource } from './lease/note.ts';
+import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from './lease/terms.ts';
 import { OperationRunner } from './operation/run.ts';
 import { readTelling } from './operation/telling.ts';
 import { pairOf, phaseOf, reasonOfRunning } from './pair.ts';
@@ -49,6 +50,13 @@ export class InstanceConvergence {
     const seen = this.#observe(pass, record, desired, attached);
     const step = decideInstance(seen);
     this.#context.onStep?.('Instance', step.do === 'report' ? step.verdict.reason : step.do);
+    if (step.do !== 'report' && wasGlance(pass.memory)) {
+      return {
+        verdict: verdict('Updating', 'The record is read before it is acted upon'),
+        fields: {},
+        afresh: true,
+      };
+    }
     return this.#act(pass, record, desired, seen, step, { ...shown, ...attached });
   }
   #observe(
@@ -66,7 +74,12 @@ export class InstanceConvergence {
     if (source !== undefined && (!source.paused || noted?.terms === termsHash(source))) {
       lease = wantedLease(source, { noted, deployed: undefined, now });
     }
-    const sourceGone = noted !== undefined && source === undefined && choice.kind === 'none';
+    // Edited while it is paused: what stands on the record, and what it has carried out, stays.
+    const held = source?.paused === true && lease === undefined && noted !== undefined;
+    const sourceGone = noted !== undefined && source === undefined;
+    if (lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === undefined) {
+      memory.leasePut = { terms: lease.terms, kept: sameLease(readLease(record.lease), lease) };
+    }
     const phase = phaseOf(pairOf(record));
     const monotonic = this.#context.clock.monotonic();
     if (reasonOfRunning(phase) === undefined) memory.running = undefined;
@@ -78,13 +91,16 @@ export class InstanceConvergence {
       record,
       now,
       lease,
+      leaseHeld: held,
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
-      armedHash: armedHash(resource, lease),
+      takeOffTries: memory.takeOffTries ?? 0,
+      armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),
       hash: desired.hash,
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
       variablesPut: memory.putHash === desired.hash,
+      putWhileDown: memory.putWhileDown === desired.hash,
       requests: desired.requests,
       handled: status.handledRequests ?? {},
       drift: policiesOf(resource, handle, 'Hold').drift,
@@ -95,7 +111,8 @@ export class InstanceConvergence {
         processingMs: jittered(handle.poll.processingMs, pass),
         settledMs: jittered(handle.poll.settledMs, pass),
       },
-      leaseNotKept: lease !== undefined && memory.leasePut?.terms === lease.terms && !memory.leasePut.kept,
+      leaseNotKept:
+        lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === false,
       warnBeforeMs: source?.warnBefore === undefined ? undefined : parseDuration(source.warnBefore),
     };
   }
@@ -132,6 +149,7 @@ export class InstanceConvergence {
       case 'noteLease':
         return this.#note({ ...fields, ...leaseNote(seen) }, 'The lease is being put on the instance');
       case 'dropLeaseSource':
+        pass.memory.takeOffTries = undefined;
         return this.#note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
       case 'noteManaged':
         return this.#note(
@@ -141,7 +159,7 @@ export class InstanceConvergence {
       case 'put':
         return putRecord(pass, record, desired, seen, fields, this.#context.clock);
       case 'begin':
-        return this.#operations.begin(pass, record, desired, step, fields);
+        return this.#operations.begin(pass, record, desired, step, fields, seen.armedHash);
       case 'refuseRequest': {
         const said = verdict('Refused', `${step.message}: the request ${step.of} is not carried out`);
         return this.#note(
@@ -205,10 +223,14 @@ export class InstanceConvergence {
       step.released !== undefined || resource.status.armed === `released:${hash}` ? `released:${hash}` : hash;
     const settled =
       said.reason === 'Settled' || said.reason === 'ShutDown' || said.reason === 'LeaseReleased';
-    const lease =
-      fields.lease === undefined || step.released === undefined
+    const shownLease =
+      fields.lease?.source === undefined || seen.lease === undefined || seen.lease.isNew
         ? fields.lease
-        : { ...fields.lease, released: true };
+        : { ...fields.lease, source: sourceNote(seen.lease) }; // its deletionPolicy can be changed
+    const lease =
+      shownLease === undefined || step.released === undefined
+        ? shownLease
+        : { ...shownLease, released: true };
     const due = untilLease(seen, pass.now);
     const addressed = await withAddresses(pass, record, fields);
     const recheckAfterMs = Math.min(said.recheckAfterMs ?? seen.poll.settledMs, due, addressed.askAgainMs);

@@ -16,8 +16,12 @@ export interface InstanceObservation {
   now: number;
   /** The lease as it shall stand; undefined: none is declared. */
   lease: WantedLease | undefined;
+  /** The lease's source is paused with a change that waits. */
+  leaseHeld: boolean;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
   leaseToTakeOff: boolean;
+  /** How often this process has tried to take it off, each time in another way. */
+  takeOffTries: number;
   /** Hash of powerState, lease and renewal. */
   armedHash: string;
   /** The PUT that would make the record as declared. */
@@ -30,6 +34,8 @@ export interface InstanceObservation {
   appliedHash: string | undefined;
   /** The variables as declared are on the record, as far as this process knows. */
   variablesPut: boolean;
+  /** They were put there while the instance was shut down. */
+  putWhileDown: boolean;
   requests: Partial<Record<RequestedOperation, string>>;
   /** Request tokens that count as carried out. */
   handled: Partial<Record<RequestedOperation, string>>;
@@ -71,6 +77,9 @@ export type InstanceStep =
 
 /** The operator carries a lease out itself when the service has not, so long after its end, milliseconds. */
 export const GRACE_MS = 120_000;
+
+/** Builds differ in how a lease is taken off (service-behaviour.md 2.6). */
+const WAYS_TO_TAKE_OFF = 2;
 
 /** Decides. Pure. */
 export function decideInstance(seen: InstanceObservation): InstanceStep {
@@ -144,16 +153,22 @@ function decideTerminated(seen: InstanceObservation, release: number | undefined
 }
 
 function decidePut(seen: InstanceObservation): InstanceStep | undefined {
+  const step = neededPut(seen);
+  const { secretsAtRisk } = seen.plan;
+  if (step === undefined || secretsAtRisk.length === 0) return step;
+  if (step.do !== 'put' && step.do !== 'noteManaged' && step.do !== 'noteLease') return step;
+  // Whatever it is for, a PUT brings the whole record.
+  return report(
+    verdict(
+      'NotApplied',
+      `Not sent, since it would wipe Password variables whose values only the service knows: ` +
+        `${secretsAtRisk.join(', ')}. Declare them here from a Secret, or remove them on the service`,
+    ),
+  );
+}
+
+function neededPut(seen: InstanceObservation): InstanceStep | undefined {
   const { lease, plan, status } = seen;
-  if (plan.secretsAtRisk.length > 0 && plan.needed) {
-    return report(
-      verdict(
-        'NotApplied',
-        `Not sent, since it would wipe Password variables whose values only the service knows: ` +
-          `${plan.secretsAtRisk.join(', ')}. Declare them here from a Secret, or remove them on the service`,
-      ),
-    );
-  }
   if (lease?.isNew === true) {
     const past = lease.expire !== undefined && lease.expire <= seen.now;
     if (past) {
@@ -167,7 +182,8 @@ function decidePut(seen: InstanceObservation): InstanceStep | undefined {
     }
     return { do: 'noteLease' };
   }
-  if (lease === undefined && status.lease?.source !== undefined && !seen.leaseToTakeOff) {
+  const noLonger = lease === undefined && status.lease?.source !== undefined && !seen.leaseHeld;
+  if (noLonger && !seen.leaseToTakeOff) {
     return { do: 'dropLeaseSource' };
   }
   const leaseDone =
@@ -178,6 +194,15 @@ function decidePut(seen: InstanceObservation): InstanceStep | undefined {
     !seen.leaseNotKept &&
     !(lease?.expire !== undefined && lease.expire <= seen.now) &&
     !sameLease(readLease(seen.record.lease), lease);
+  if (leaseDiffers && seen.leaseToTakeOff && seen.takeOffTries >= WAYS_TO_TAKE_OFF) {
+    return report(
+      verdict(
+        'NotApplied',
+        'The service keeps the lease, in whichever way it is taken off: take it off there, or declare another one',
+        seen.poll.settledMs,
+      ),
+    );
+  }
   if (leaseDiffers && (seen.drift === 'Correct' || status.armed !== seen.armedHash)) {
     return { do: 'put', why: 'lease' };
   }
@@ -202,6 +227,14 @@ function decideChange(seen: InstanceObservation, pair: Pair): InstanceStep | und
   const noted = verdict('Settled', 'The variables are on the record');
   if (applyChanges === 'None' || !seen.hashIsKnown) return { do: 'noteApplied', verdict: noted };
   if (phase === 'ShutDown') return undefined; // the next power-on applies them
+  if (
+    seen.putWhileDown &&
+    applyChanges === 'Reconfigure' &&
+    pair.state === 'done' &&
+    pair.event === 'poweron'
+  ) {
+    return { do: 'noteApplied', verdict: noted }; // by hand: its configure events had them
+  }
   const wanted: InstanceOperationName =
     pair.state === 'unavailable' && pair.event === 'deploy'
       ? 'deploy'
@@ -234,18 +267,20 @@ function decideRequest(seen: InstanceObservation, pair: Pair): InstanceStep | un
   return undefined;
 }
 
-function decidePower(seen: InstanceObservation, online: boolean, release: number | undefined): InstanceStep {
+function decidePower(seen: InstanceObservation, online: boolean, released: number | undefined): InstanceStep {
   const { spec, status, armedHash, now, lease } = seen;
   const shown = readLease(seen.record.lease);
   const blocked = status.armed === `released:${armedHash}`;
+  // What nobody here has declared is the service's own to carry out: it is shown, not touched, and not waited for.
+  const ours = lease !== undefined || status.lease?.source !== undefined;
+  const overdue = released !== undefined && now >= released + GRACE_MS && shown?.released !== true;
+  const release = online && overdue && !ours ? undefined : released;
   if (release !== undefined || blocked) {
-    const expire =
-      release ?? (status.releasedExpire === undefined ? undefined : Date.parse(status.releasedExpire));
     const ends = lease?.operation ?? shown?.operation;
     if (online && release !== undefined && ends !== undefined && ends !== 'AlwaysOn') {
       // The service carries it out; where it has not in time, the operator does.
-      if (expire !== undefined && now >= expire + GRACE_MS && shown?.released !== true) {
-        return { do: 'begin', operation: ends === 'Terminate' ? 'terminate' : 'shutdown', released: expire };
+      if (overdue) {
+        return { do: 'begin', operation: ends === 'Terminate' ? 'terminate' : 'shutdown', released: release };
       }
       if (shown?.released !== true) {
         return report(

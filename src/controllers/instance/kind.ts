@@ -55,6 +55,9 @@ export function instanceKind(options: {
     observe: (pass, record) => projectInstance(pass.resource, record),
     changeWaits: (instance) => instance.status.observedGeneration !== instance.metadata.generation,
     users: () => ({ names: [], others: false }),
+    forgetUnwritten: (memory) => {
+      if (memory.operation?.outcome === 'unsent') memory.operation = undefined;
+    },
     removal: (pass, record) => Promise.resolve(removal(pass, record, context)),
     remove: (pass, id, how) => remove(pass, id, how, context),
   };
@@ -144,6 +147,7 @@ async function remove(
   const { memory, handle, priority, signal } = pass;
   const { updated } = memory.observed?.record ?? {};
   const sent = { how, updated, at: context.clock.monotonic(), refused: false };
+  const before = { removal: memory.removal, terminateNoted: memory.terminateNoted };
   memory.removal = sent;
   memory.terminateNoted = undefined;
   if (how !== 'terminate' && how !== 'force_terminate' && how !== 'delete') {
@@ -152,6 +156,7 @@ async function remove(
   const write = await handle.client.instances.remove(id, how, { priority, signal });
   if (write.kind === 'refused' && write.error.class === 'Conflict')
     memory.removal = { ...sent, refused: true };
-  else if (write.kind === 'notSent' || write.kind === 'refused') memory.removal = undefined;
+  else if (write.kind === 'refused') memory.removal = undefined;
+  else if (write.kind === 'notSent') Object.assign(memory, before);
   return write;
 }

@@ -15,6 +15,8 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   operation: SentOperation | undefined;
   /** Keyed hash of the variables that the last PUT of this process brought. */
   putHash: string | undefined;
+  /** The same, where that PUT went to an instance that was shut down: a power-on applies it. */
+  putWhileDown: string | undefined;
   /** How often an operation was answered with 409, on which pair. */
   conflicts: { at: string; count: number } | undefined;
   /** The last DELETE, and what the record was then. */
@@ -22,7 +24,7 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   /** `terminateTries` as this process has noted it in status for the next terminate. */
   terminateNoted: number | undefined;
   /** The lease that the last PUT brought, and whether the service keeps it. */
-  leasePut: { terms: string; kept: boolean } | undefined;
+  leasePut: { terms: string; kept: boolean | undefined } | undefined;
   /** How often taking the lease off was tried: builds differ in how it is said. */
   takeOffTries: number | undefined;
   /** The machines' addresses as last read, and the operation since which they were. */

@@ -38,8 +38,7 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   }
   if (pair.state === 'processing') {
     const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
-    if (force !== undefined && seen.now - since > parseDuration(force))
-      return sendOnce(seen, 'force_terminate');
+    if (force !== undefined && seen.now - since > parseDuration(force)) return forceOnce(seen);
     const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
     return {
       kind: 'wait',
@@ -71,6 +70,13 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     removal?.refused === true && removal.how === 'terminate' && removal.updated === record.updated;
   if (phase !== 'Online' && refused) return sendOnce(seen, 'force_terminate');
   return sendOnce(seen, 'terminate');
+}
+
+/** What was forced keeps processing for a while, and `updated` moves with it: it is not forced again at each move. */
+function forceOnce(seen: RemovalObservation): RemovalStep<Instance> {
+  const { removal, record } = seen;
+  if (removal?.how !== 'force_terminate') return { kind: 'send', how: 'force_terminate' };
+  return sendOnce({ ...seen, removal: { ...removal, updated: record.updated } }, 'force_terminate');
 }
 
 /**

@@ -39,6 +39,8 @@ export interface Convergence<R extends ManagedResource> {
    */
   again?: boolean;
   quiet?: boolean;
+  /** What was seen came from a list, and is acted upon only once it was read singly: read, and look again. */
+  afresh?: boolean;
   /** The record has ended for good and another is to be made: let go of its id, then of its claim. */
   renounce?: boolean;
 }
@@ -91,6 +93,8 @@ export interface RecordKind<
   changeWaits(resource: R): boolean;
   /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
   users(resource: R): { names: string[]; others: boolean };
+  /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
+  forgetUnwritten?(memory: M): void;
   /** The next step of a deletion. */
   removal(pass: Pass<R, Rec, M>, record: Rec): Promise<RemovalStep<R>>;
   remove(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>>;

@@ -194,6 +194,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   }
 }
 
+/** Whether the record was only glanced at in a list; if so, the next look reads it singly. */
+export function wasGlance(memory: Pick<Memory, 'glances'>): boolean {
+  if (memory.glances === 0) return false;
+  memory.glances = GLANCES_LIMIT;
+  return true;
+}
+
 /** 1 s doubling to 5 min, with a fifth of jitter, by failures in a row. */
 export function backoffMs(failures: number, random: Random): number {
   return Math.min(1_000 * 2 ** Math.min(failures, 9), 300_000) * (0.8 + 0.4 * random());

@@ -84,6 +84,7 @@ export class RecordReconciler<
     } catch (error) {
       if (!(error instanceof KubeApiError && error.isConflict)) throw error;
       // Somebody changed the resource meanwhile: nothing of this pass counts. The watch brings the new version.
+      this.#kind.forgetUnwritten?.(memory);
       return { requeueAfterMs: CONFLICT_MS, priority: run.priority };
     } finally {
       await word?.cancel();
@@ -279,6 +280,7 @@ export class RecordReconciler<
         return this.#effects.create(pass, step.intent, step.desired);
       case 'converge': {
         const done = await this.#kind.converge(pass, step.record, step.desired);
+        if (done.afresh === true) return { again: true };
         if (done.renounce === true) {
           const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);
           return this.#act(resource, memory, marker, pass, { do: next }, run);

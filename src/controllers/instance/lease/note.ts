@@ -3,9 +3,8 @@ import type { Instance } from '../../../api/instance.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
 import type { InstanceObservation } from '../decide.ts';
-import type { DesiredInstance } from '../desired.ts';
-import type { InstanceFields, InstancePass } from '../pass.ts';
-import { readLease, termsHash, type NotedSource, type WantedLease } from './terms.ts';
+import type { InstanceFields } from '../pass.ts';
+import { readLease, type NotedSource, type WantedLease } from './terms.ts';
 
 /** What status says of a lease before it goes onto the record: where it comes from and when it ends. */
 export function leaseNote(seen: InstanceObservation): InstanceFields {
@@ -47,15 +46,7 @@ export function sourceNote(lease: WantedLease): NotedSource {
 }
 
 /** Hash of what says when machines run: while it is the same, a lease that was carried out stays carried out. */
-export function armedHash(instance: Instance, lease: WantedLease | undefined): string {
+export function armedHash(instance: Instance, terms: string | undefined): string {
   const { powerState } = instance.spec;
-  return sha256Base32(canonicalJson({ powerState, lease: lease?.terms })).slice(0, 24);
-}
-
-/** {@link armedHash} of an instance as declared. */
-export function armedHashOf(pass: InstancePass, desired: DesiredInstance): string {
-  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  const { powerState } = pass.resource.spec;
-  const lease = source === undefined ? undefined : termsHash(source);
-  return sha256Base32(canonicalJson({ powerState, lease })).slice(0, 24);
+  return sha256Base32(canonicalJson({ powerState, lease: terms })).slice(0, 24);
 }

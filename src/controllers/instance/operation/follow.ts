@@ -10,6 +10,8 @@ export interface OperationObservation {
   sent: SentOperation;
   /** The operations list, where it was asked for and could be read. */
   operations: { kind: 'read'; records: readonly OperationRecord[] } | { kind: 'unreadable' } | undefined;
+  /** Who the connection's account is to the service; undefined where that is not known. */
+  user: string | undefined;
   /** Monotonic milliseconds. */
   monotonic: number;
   lagWindowMs: number;
@@ -33,57 +35,65 @@ export function operationKey(current: CurrentOperation): string {
 }
 
 /**
- * Follows an operation to its end. It is over when an ended record newer than the noted one has our event,
- * whatever the pair shows by now; where the list cannot be read, by the polling contract
- * (service-behaviour.md 2.4). It is sent again only when nothing has moved for a lag window.
+ * Follows an operation to its end. It is over when an ended record newer than the noted one has our event and
+ * user, whatever the pair shows by now; where the list cannot tell, by the polling contract
+ * (service-behaviour.md 2.4). It is sent again only when there is no such record and nothing has moved for a lag
+ * window.
  */
 export function followOperation(seen: OperationObservation): OperationStep {
   const { current, record, sent, monotonic, lagWindowMs } = seen;
   if (sent.outcome === 'unsent') return { do: 'send' };
   const pair = pairOf(record);
   if (pair.state === 'processing') return { do: 'wait' };
-  if (sent.outcome === 'conflict') return { do: 'drop' };
+  if (seen.operations === undefined) return { do: 'lookAtOperations' };
+
+  const newer =
+    seen.operations.kind === 'read' ? newerThan(seen.operations.records, current.lastOperationId) : undefined;
+  const ours = newer?.filter((operation) => isOurs(operation, current.event, seen.user)) ?? [];
+  const ended = ours.find((operation) => operation.state !== undefined && operation.state !== 'processing');
+  if (ended !== undefined) return endedAs(ended.state);
 
   const moved = record.updated !== current.updatedBefore;
-  if (seen.operations === undefined) return { do: 'lookAtOperations' };
-  if (seen.operations.kind === 'read') {
-    const newer = newerThan(seen.operations.records, current.lastOperationId);
-    const ours = newer.filter((operation) => matches(operation, current.event));
-    const ended = ours.find((operation) => operation.state !== undefined && operation.state !== 'processing');
-    if (ended !== undefined) {
-      return { do: 'end', outcome: ended.state === 'unavailable' ? 'Failed' : 'Succeeded' };
-    }
-    // It is running by this list, and over by the record: one of the two trails.
-    if (ours.length > 0) return { do: 'wait' };
-    if (newer.length > 0 && moved && sent.outcome !== 'accepted') return { do: 'end', outcome: 'Superseded' };
+  const samePair = moved && sameOperation(pair.event, current.event);
+  if (sent.outcome === 'conflict') {
+    // An earlier try may have been what this one met.
+    if (newer === undefined && samePair && current.try > 1) return endedAs(pair.state);
+    return ours.length > 0 ? { do: 'wait' } : { do: 'drop' };
   }
+  if (newer === undefined && samePair) return endedAs(pair.state);
   const quietFor = monotonic - sent.quietSince;
-  if (moved && sameOperation(pair.event, current.event)) {
-    const unreadable = seen.operations.kind === 'unreadable';
-    if (unreadable || quietFor >= lagWindowMs) {
-      return { do: 'end', outcome: pair.state === 'unavailable' ? 'Failed' : 'Succeeded' };
-    }
-    return { do: 'wait', recheckAfterMs: lagWindowMs - quietFor };
-  }
   if (quietFor < lagWindowMs) return { do: 'wait', recheckAfterMs: lagWindowMs - quietFor };
-  if (moved) return { do: 'end', outcome: 'Superseded' };
-  return { do: 'again' };
+  // It was taken, and the list never says how it ended.
+  if (samePair && (sent.outcome === 'accepted' || ours.length > 0)) return endedAs(pair.state);
+  if (moved && !samePair) return { do: 'end', outcome: 'Superseded' };
+  return ours.length > 0 ? { do: 'wait' } : { do: 'again' };
 }
 
-/** Records after the noted one; all of them when it is not listed (any more). */
+function endedAs(state: string | undefined): OperationStep {
+  return { do: 'end', outcome: state === 'unavailable' ? 'Failed' : 'Succeeded' };
+}
+
+/**
+ * Records after the noted one; undefined when nobody knows which these are: nothing was noted, or the noted one
+ * is not listed, since the list trails or has been cut.
+ */
 export function newerThan(
   records: readonly OperationRecord[],
   lastId: string | undefined,
-): readonly OperationRecord[] {
-  if (lastId === undefined || lastId === NO_OPERATION) return records;
+): readonly OperationRecord[] | undefined {
+  if (lastId === undefined) return undefined;
+  if (lastId === NO_OPERATION) return records;
   const at = records.findIndex((record) => record.id === lastId);
-  return at < 0 ? records : records.slice(at + 1);
+  return at < 0 ? undefined : records.slice(at + 1);
 }
 
 /** Stands for "the list was empty". */
 export const NO_OPERATION = '-';
 
-function matches(operation: OperationRecord, event: string): boolean {
+/** What does not say who asked for it counts as ours. */
+function isOurs(operation: OperationRecord, event: string, user: string | undefined): boolean {
   const named = operationEvent(operation);
-  return named !== undefined && sameOperation(named, event);
+  const { username } = operation;
+  const others = user !== undefined && typeof username === 'string' && username !== user;
+  return named !== undefined && sameOperation(named, event) && !others;
 }

@@ -4,13 +4,12 @@ import type { RequestedOperation } from '../../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
-import { failureVerdict } from '../../record/decide.ts';
+import { failureVerdict, isAboutCredentials } from '../../record/decide.ts';
 import type { Convergence } from '../../record/kind.ts';
 import { backoffMs, noteWrite } from '../../record/looks.ts';
 import { verdict, type Verdict } from '../../record/status/verdict.ts';
 import type { InstanceStep } from '../decide.ts';
 import type { DesiredInstance } from '../desired.ts';
-import { armedHashOf } from '../lease/note.ts';
 import type { SentOperation } from '../memory.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { jittered, runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
@@ -35,6 +34,7 @@ export class OperationRunner {
     desired: DesiredInstance,
     step: Extract<InstanceStep, { do: 'begin' }>,
     fields: InstanceFields,
+    armed: string,
   ): Promise<Convergence<Instance>> {
     const { memory, handle, now } = pass;
     const fingerprint = this.#operationFingerprint(step.operation, step.token?.value, desired, record);
@@ -70,7 +70,7 @@ export class OperationRunner {
           ? {}
           : {
               releasedExpire: rfc3339(step.released),
-              armed: `released:${armedHashOf(pass, desired)}`,
+              armed: `released:${armed}`,
               lease: fields.lease === undefined ? undefined : { ...fields.lease, by: 'Operator' },
             }),
       },
@@ -102,6 +102,7 @@ export class OperationRunner {
       record,
       sent,
       operations: undefined,
+      user: handle.user,
       monotonic,
       lagWindowMs,
     };
@@ -210,6 +211,10 @@ export class OperationRunner {
         return write satisfies never;
     }
     memory.observed = undefined;
+    if (isAboutCredentials(write.error)) {
+      memory.operation = { ...sent, outcome: 'unsent' };
+      return { verdict: failureVerdict(write.error, backoffMs(memory.failures++, pass.random)), fields: {} };
+    }
     if (write.error.class === 'Conflict')
       return this.#conflict(pass, record, desired, current, write.error.message);
     const said = verdict('Refused', `${current.event}: ${write.error.message}`);

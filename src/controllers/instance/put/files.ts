@@ -16,7 +16,10 @@ export async function uploadNext(
   record: InstanceRecord,
   desired: DesiredInstance,
 ): Promise<Convergence<Instance> | undefined> {
-  if (phaseOf(pairOf(record)) === 'Terminated') return undefined;
+  const pair = pairOf(record);
+  const phase = phaseOf(pair);
+  // Nothing is sent while an operation runs, nor for an instance that shows what is not known here.
+  if (pair.state === 'processing' || phase === 'Terminated' || phase === 'Unknown') return undefined;
   for (const variable of desired.variables) {
     const { file } = variable;
     if (file === undefined || urlOf(pass, record, variable, desired) !== undefined) continue;

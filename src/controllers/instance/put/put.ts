@@ -2,13 +2,14 @@ import type { Instance } from '../../../api/instance.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import type { InstanceRecord, Write } from '../../../service/index.ts';
-import { failureVerdict } from '../../record/decide.ts';
+import { failureVerdict, isAboutCredentials } from '../../record/decide.ts';
 import type { Convergence } from '../../record/kind.ts';
 import { backoffMs, noteWrite } from '../../record/looks.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import type { InstanceObservation } from '../decide.ts';
 import type { DesiredInstance } from '../desired.ts';
 import { readLease, sameLease, wireLease } from '../lease/terms.ts';
+import { pairOf, phaseOf } from '../pair.ts';
 import type { InstanceFields, InstancePass } from '../pass.ts';
 import { managedOf } from './managed.ts';
 
@@ -51,10 +52,13 @@ export async function putRecord(
   memory.failures = 0;
   memory.refusals.clear();
   memory.putHash = desired.hash;
-  const answer = write.record;
+  memory.putWhileDown = phaseOf(pairOf(record)) === 'ShutDown' ? desired.hash : undefined;
+  const { record: answer } = write;
   if (answer === undefined) memory.observed = undefined;
-  else if (seen.lease !== undefined) {
-    memory.leasePut = { terms: seen.lease.terms, kept: sameLease(readLease(answer.lease), seen.lease) };
+  if (seen.lease !== undefined) {
+    // Without an answer's word the record is read; one that does not show the lease then is not put again either.
+    const kept = answer === undefined ? undefined : sameLease(readLease(answer.lease), seen.lease);
+    memory.leasePut = { terms: seen.lease.terms, kept };
   }
   return {
     verdict: verdict('Updating', 'The change is on the record'),
@@ -77,6 +81,7 @@ function notPut(
   if (
     write.kind === 'refused' &&
     error.class !== 'Conflict' &&
+    !isAboutCredentials(error) &&
     error.code !== 'Forbidden' &&
     error.code !== 'NotFound'
   ) {
