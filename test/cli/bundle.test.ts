@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,6 +43,8 @@ describe('the program in one file', () => {
       { env: { TMPDIR: folder, KUBECONFIG: '' }, timeoutMs: 150_000 },
     );
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('All 6 resources are Ready');
+    expect(stdout).toMatch(/All 6 resources are Ready after [\d.]+ s/);
+    expect(stdout).toMatch(/First Instance Online after [\d.]+ s/);
+    expect(readdirSync(folder).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
   }, 180_000);
 });

@@ -50,7 +50,7 @@ const holder = async (): Promise<string> => {
   return lease.spec.holderIdentity ?? '';
 };
 
-describe('boxwright operator', () => {
+describe('boxwright operator', { timeout: 180_000 }, () => {
   it('becomes ready, leads, serves metrics, and drains on SIGTERM with 0', async () => {
     const { child, sees, ended, output } = start('--allowed-hosts=deploy.example.com');
     const url = await sees(/"url":"(http:[^"]+)"/);
@@ -87,6 +87,14 @@ describe('boxwright operator', () => {
     ]);
     expect(await ended).toBe(1);
     expect(output.stderr).toContain('the process has to end');
+  });
+
+  it('says which flag is wrong when its address is taken', async () => {
+    const first = start('--leader-elect=false');
+    const { port } = new URL(await first.sees(/"url":"(http:[^"]+)"/));
+    const second = start('--leader-elect=false', `--metrics-address=127.0.0.1:${port}`, '--log-format=text');
+    expect(await second.ended).toBe(1);
+    expect(second.output.stderr).toContain(`--metrics-address 127.0.0.1:${port} cannot be listened on`);
   });
 
   it('warns that no host may be called when none is listed', async () => {

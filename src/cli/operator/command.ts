@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineCommand } from '../command.ts';
-import { EXIT, UsageError } from '../exit-codes.ts';
+import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
 import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
 import type { OperatorSettings } from './run.ts';
 
@@ -23,7 +23,8 @@ credential elsewhere.`,
     try {
       await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
       return EXIT.ok;
-    } catch (error) {
+    } catch (cause) {
+      const error = explained(cause, flags);
       // Whoever reads lines of JSON reads this one too; a person gets it in the usual form.
       if (format !== 'json') throw error;
       log.error({ error }, 'the operator cannot go on');
@@ -31,6 +32,18 @@ credential elsewhere.`,
     }
   },
 });
+
+/** The system's codes for an address that cannot be listened on. */
+const ADDRESS_CODES: ReadonlySet<unknown> = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND']);
+
+function explained(error: unknown, { metricsAddress }: OperatorFlags): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (!ADDRESS_CODES.has(code) || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return error;
+  return new CommandFailedError(
+    `--metrics-address ${metricsAddress} cannot be listened on: give another one, or off`,
+    { cause: error },
+  );
+}
 
 /** What the flags mean, checked. @throws UsageError */
 export function settingsOf(flags: OperatorFlags): OperatorSettings {
