@@ -35,7 +35,7 @@ export interface Surroundings {
   /** Ends the operator's process in the middle of what it does; another one follows. */
   crash(): void;
   /** Writes the object that a patch is about, as somebody else would; a create is made by somebody else. */
-  touch(request: KubeRequest): void;
+  touch(request: KubeRequest): void | Promise<void>;
 }
 
 /** Ports that record every effect and do one thing to one of them. */
@@ -62,8 +62,8 @@ export class Faults {
         return this.#apply<KubeAnswer>(effect, {
           send: () => port.request(request),
           lost: () => new KubeTransportError('the connection was reset', { maybeSent: true }),
-          conflict: () => {
-            this.#surroundings.touch(request);
+          conflict: async () => {
+            await this.#surroundings.touch(request);
             return port.request(request);
           },
           refuse: (status) => Promise.resolve(kubeRefusal(status)),

@@ -208,7 +208,7 @@ class Runner {
 }
 
 /** How a disturbed run differs from the undisturbed one; nothing when it is as good. */
-export function differences(workload: Workload, undisturbed: Run, disturbed: Run): string[] {
+export function differences(workload: Pick<Workload, 'race'>, undisturbed: Run, disturbed: Run): string[] {
   const out: string[] = [...disturbed.failures];
   if (disturbed.failures.length > 0) return out;
   for (const [i, { step, lines }] of undisturbed.views.entries()) {
@@ -230,7 +230,7 @@ const EXACT = /^service (POST \/services\/(boxes|instances)\b|DELETE |PUT \/serv
 /** Other writes may be repeated, but not for ever. */
 const REPEATS = 12;
 
-function countDifferences(workload: Workload, undisturbed: Run, disturbed: Run): string[] {
+function countDifferences(workload: Pick<Workload, 'race'>, undisturbed: Run, disturbed: Run): string[] {
   const [before, now] = [countOf(undisturbed), countOf(disturbed)];
   const out: string[] = [];
   for (const label of new Set([...before.keys(), ...now.keys()])) {
