@@ -4,6 +4,7 @@ import type { Route } from './edge/route.ts';
 import { instanceRoutes } from './instances/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
+import { pageRoutes } from './page/routes.ts';
 import { providerRoutes } from './providers/routes.ts';
 import { securityRoutes } from './security/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
@@ -19,4 +20,4 @@ const SERVICE_ROUTES: readonly Route[] = [
 ];
 
 /** Every endpoint of the service, and what it serves outside /services. */
-export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...openApiRoutes(SERVICE_ROUTES)];
+export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...openApiRoutes(SERVICE_ROUTES), ...pageRoutes];

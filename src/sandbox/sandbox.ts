@@ -124,6 +124,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     engine,
     schemaBase: (options.schemaBase ?? DEFAULT_BASE).replace(/\/+$/, ''),
     views: new ViewCache(),
+    calls: new Calls(),
     scripts: scripts?.host,
     webhooks: new WebhookCaller({ ...DEFAULT_WEBHOOKS, ...options.webhooks }, time.clock, stopping.signal),
     operationFaults: new OperationFaults(),
@@ -140,7 +141,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     faults: new Faults(random),
     lag: new Lag(store, time),
     hidden: new Hidden(),
-    calls: new Calls(),
+    calls: service.calls,
     stopped: stopping.signal,
     onError: (error: unknown): void =>
       log('a call failed', { error: String((error as Error)?.stack ?? error) }),

@@ -1,4 +1,5 @@
 import type { Random } from '../base/clock.ts';
+import type { Calls } from './edge/calls.ts';
 import type { Rules } from './edge/readings.ts';
 import type { Engine } from './engine.ts';
 import type { Ids } from './ids.ts';
@@ -20,6 +21,7 @@ export interface Service {
   /** Absolute URI without a trailing slash, the start of all schema identifiers. */
   readonly schemaBase: string;
   readonly views: ViewCache;
+  readonly calls: Calls;
   readonly operationFaults: OperationFaults;
   /** Runs event scripts; absent where they are simulated. */
   readonly scripts: ScriptHost | undefined;
