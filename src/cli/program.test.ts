@@ -110,9 +110,24 @@ describe('version', () => {
   });
 });
 
-it('says what is wrong with a kubeconfig and ends with 1', async () => {
-  const { code, err } = await run('operator', '--kubeconfig', '/nowhere/kubeconfig');
-  expect(code).toBe(1);
-  expect(err).toContain('/nowhere/kubeconfig cannot be read');
-  expect(err).not.toContain('    at ');
+describe('a kubeconfig that cannot be read ends the operator with 1', () => {
+  const argv = ['operator', '--kubeconfig', '/nowhere/kubeconfig'];
+
+  it('and is told to a person in two lines', async () => {
+    const { code, err } = await run(...argv, '--log-format=text');
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'boxwright: /nowhere/kubeconfig cannot be read\n' +
+        "  because: ENOENT: no such file or directory, open '/nowhere/kubeconfig'\n",
+    );
+  });
+
+  it('and is a log line for who reads JSON', async () => {
+    const { code, err } = await run(...argv, '--log-format=json');
+    expect(code).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({
+      level: 'error',
+      error: { code: 'KubeCredentials', message: '/nowhere/kubeconfig cannot be read' },
+    });
+  });
 });
