@@ -1,0 +1,40 @@
+# The image of the operator: one bundled file on a Node base image. Both images are given by digest, as
+# scripts/image.ts does; there is no default, and anything without a digest is refused:
+#   node scripts/image.ts --tag ghcr.io/boxwright/boxwright:0.1.0
+ARG BUILD_IMAGE
+ARG BASE_IMAGE
+
+FROM ${BUILD_IMAGE} AS build
+ARG BUILD_IMAGE
+ARG BASE_IMAGE
+RUN for image in "$BUILD_IMAGE" "$BASE_IMAGE"; do \
+      case "$image" in \
+        *@sha256:*) ;; \
+        *) echo "BUILD_IMAGE and BASE_IMAGE must end with @sha256:<digest>: $image does not" >&2; exit 1 ;; \
+      esac; \
+    done
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+# The scripts of packages are not needed for bundling, so none is run.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts ./scripts
+COPY src ./src
+RUN node scripts/bundle.ts
+
+FROM ${BASE_IMAGE}
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="boxwright" \
+      org.opencontainers.image.description="Kubernetes operator for a Cloud Deployment Automation service" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --chmod=0444 LICENSE /licenses/LICENSE
+COPY --from=build --chmod=0444 /build/dist/boxwright.js /app/boxwright.js
+ENV NODE_ENV=production
+# Any UID will do, OpenShift's included: nothing is written, and everybody may read.
+USER 65532:65532
+# Kubernetes asks by its own probes.
+HEALTHCHECK NONE
+ENTRYPOINT ["node", "/app/boxwright.js"]
+CMD ["operator"]

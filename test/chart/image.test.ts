@@ -1,0 +1,127 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installKinds, ROOT } from '../api/install.ts';
+import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { eventually } from '../support/eventually.ts';
+import { run } from '../support/run.ts';
+
+const UID = 65_532;
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+
+/** What the image holds: the steps of the Dockerfile done without an engine. */
+let image = '';
+let scratch = '';
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  cluster = testCluster();
+  await installKinds(cluster);
+  scratch = mkdtempSync(join(tmpdir(), 'boxwright-image-'));
+  image = join(scratch, 'app');
+  // The build stage: what .dockerignore lets through, and what npm ci installs.
+  const build = join(scratch, 'build');
+  mkdirSync(build);
+  for (const name of ['package.json', 'scripts', 'src', 'node_modules']) {
+    symlinkSync(join(ROOT, name), join(build, name));
+  }
+  const built = await run(process.execPath, ['scripts/bundle.ts'], { cwd: build });
+  if (built.code !== 0) throw new Error(built.stderr);
+  mkdirSync(image);
+  copyFileSync(join(build, 'dist/boxwright.js'), join(image, 'boxwright.js'));
+  chmodSync(join(image, 'boxwright.js'), 0o444);
+  chmodSync(image, 0o555);
+  chmodSync(scratch, 0o755);
+});
+afterAll(() => {
+  chmodSync(image, 0o755);
+  rmSync(scratch, { recursive: true });
+});
+
+describe('the image', () => {
+  it('is built from nothing that is not pinned, and runs as nobody special', () => {
+    expect(DOCKERFILE).toMatch(/^ARG BASE_IMAGE$/m);
+    expect(DOCKERFILE).not.toMatch(/^FROM (?!\$\{(BASE|BUILD)_IMAGE\})/m);
+    expect(DOCKERFILE).toContain('*@sha256:*');
+    expect(DOCKERFILE).toMatch(/^USER 65532:65532$/m);
+    expect(DOCKERFILE).toMatch(/^HEALTHCHECK NONE$/m);
+  });
+
+  it('holds one file of code, without node_modules', () => {
+    expect(readdirSync(image)).toEqual(['boxwright.js']);
+    expect(statSync(join(image, 'boxwright.js')).size).toBeLessThan(8_000_000);
+  });
+
+  it('tells every flag of the operator and its variable', async () => {
+    const { OPERATOR_FLAGS } = await import('../../src/cli/operator/flags.ts');
+    const { stdout } = await run(process.execPath, [join(image, 'boxwright.js'), 'operator', '--help']);
+    for (const { flag, env } of Object.values(OPERATOR_FLAGS)) {
+      expect(stdout).toContain(flag.split(' ')[0]);
+      expect(stdout).toContain(env);
+    }
+  });
+
+  it('becomes ready without writing a file, starting a process or being root', async () => {
+    await using home = await cluster.namespace('image');
+    const kubeconfig = join(scratch, 'kubeconfig');
+    copyFileSync(cluster.kubeconfigPath, kubeconfig);
+    const asRoot = process.getuid?.() === 0;
+    if (asRoot) chownSync(kubeconfig, UID, UID);
+    // Node’s permission model stands in for the read-only root: writing and child processes are refused.
+    const child = spawn(
+      process.execPath,
+      ['--permission', '--allow-fs-read=*', join(image, 'boxwright.js'), 'operator'],
+      {
+        cwd: '/',
+        env: {
+          NODE_OPTIONS: '--max-old-space-size=384',
+          POD_NAMESPACE: home.name,
+          BOXWRIGHT_NAMESPACES: home.name,
+          BOXWRIGHT_KUBECONFIG: kubeconfig,
+          BOXWRIGHT_METRICS_ADDRESS: '127.0.0.1:0',
+          BOXWRIGHT_LOG_FORMAT: 'json',
+        },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        ...(asRoot ? { uid: UID, gid: UID } : {}),
+      },
+    );
+    const log: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => log.push(text));
+    try {
+      const url = await eventually('it listens', () => /"url":"([^"]+)"/.exec(log.join(''))?.[1]);
+      await eventually('it is ready', async () => (await fetch(`${url}/readyz`)).ok);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toContain('boxwright_build_info');
+      await eventually('it leads', async () => {
+        const lease = await cluster.kubectl(['get', 'lease', 'boxwright-operator', '-n', home.name]);
+        return lease.code === 0;
+      });
+    } catch (error) {
+      throw new Error(log.join(''), { cause: error });
+    } finally {
+      await end(child);
+    }
+    expect(child.exitCode).toBe(0);
+  }, 120_000);
+});
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
