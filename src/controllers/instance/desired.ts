@@ -19,6 +19,8 @@ export interface DesiredInstance {
   /** Undefined once the record exists: what was deployed cannot change. */
   boxId: string | undefined;
   policyBoxId: string | undefined;
+  /** The content of the Box as it is now; undefined when it is not one of ours, or not in place. */
+  boxDraft: string | undefined;
   variables: DesiredVariable[];
   policyVariables: DesiredVariable[];
   /** Keyed hash of `variables`. */
@@ -87,6 +89,7 @@ export async function resolveInstance(
       name: spec.name ?? metadata.name,
       boxId,
       policyBoxId,
+      boxDraft: boxDraftOf(resource, references),
       variables: variables.variables,
       policyVariables: policyVariables.variables,
       hash: context.digest.of('variables', hashOfVariables(variables.variables)),
@@ -97,6 +100,13 @@ export async function resolveInstance(
       secrets: all.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
     },
   };
+}
+
+function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string | undefined {
+  const { boxRef } = instance.spec;
+  if (boxRef === undefined) return undefined;
+  const box = boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
+  return box?.problems === undefined ? box?.status.draftHash : undefined;
 }
 
 /** The one-shot operations that annotations ask for, with their tokens. */

@@ -62,7 +62,13 @@ export function projectInstance(instance: Instance, record: InstanceRecord): Sta
     address: addressOf(machines),
     lease: leaseFields(instance, record),
     box:
-      box === undefined ? instance.status.box : { id: box, ...optional('name', instance.spec.boxRef?.name) },
+      box === undefined
+        ? instance.status.box
+        : {
+            id: box,
+            ...optional('name', instance.spec.boxRef?.name),
+            ...optional('draftHash', instance.status.box?.draftHash),
+          },
     policyBox:
       policy === undefined
         ? instance.status.policyBox

@@ -1,0 +1,305 @@
+import { describe, expect, it } from 'vitest';
+import type { Instance } from '../../api/instance.ts';
+import type { LeaseRecord } from '../../service/index.ts';
+import { decideInstance, GRACE_MS, type InstanceObservation, type InstanceStep } from './decide.ts';
+import type { WantedLease } from './lease/terms.ts';
+import type { PutPlan } from './put/plan.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const HOUR = 3_600_000;
+
+const PLAN: PutPlan = {
+  tags: [],
+  variables: [],
+  differences: [],
+  needed: false,
+  tagsDiffer: false,
+  variablesDiffer: false,
+  newTags: [],
+  newVariables: [],
+  goneTags: [],
+  secretsAtRisk: [],
+};
+
+interface Seen extends Partial<Omit<InstanceObservation, 'spec' | 'status' | 'plan' | 'lease'>> {
+  pair?: string;
+  spec?: Partial<Instance['spec']>;
+  status?: Partial<Instance['status']>;
+  plan?: Partial<PutPlan>;
+  onRecord?: LeaseRecord;
+  lease?: WantedLease | undefined;
+}
+
+/** An instance that is online and as declared, unless said otherwise. */
+function decide({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }: Seen = {}): InstanceStep {
+  const [state = '', event = ''] = pair.split('+');
+  return decideInstance({
+    spec: { applyChanges: 'Reconfigure', operationTimeout: '30m', ...spec } as Instance['spec'],
+    status: { observedGeneration: 1, armed: 'armed', ...status },
+    record: {
+      id: 'i',
+      state,
+      operation: { event },
+      ...(onRecord === undefined ? {} : { lease: onRecord }),
+    },
+    now: NOW,
+    lease: undefined,
+    leaseHeld: false,
+    leaseToTakeOff: false,
+    takeOffTries: 0,
+    armedHash: 'armed',
+    plan: { ...PLAN, ...plan },
+    hash: 'h1',
+    hashIsKnown: true,
+    appliedHash: 'h1',
+    variablesPut: false,
+    putWhileDown: false,
+    requests: {},
+    handled: {},
+    drift: 'Correct',
+    onMissing: 'Hold',
+    timeoutMs: 30 * 60_000,
+    runningSince: undefined,
+    poll: { processingMs: 5_000, settledMs: 600_000 },
+    leaseNotKept: false,
+    warnBeforeMs: undefined,
+    ...more,
+  });
+}
+
+/** One word for a step. */
+function word(step: InstanceStep): string {
+  if (step.do === 'report') return step.verdict.reason;
+  if (step.do === 'begin') return step.operation;
+  return step.do === 'put' ? `put ${step.why}` : step.do;
+}
+const said = (seen?: Seen): string => word(decide(seen));
+
+function lease(expire: number, operation: WantedLease['operation'] = 'Shutdown', isNew = false): WantedLease {
+  return {
+    source: {
+      kind: 'Instance',
+      name: 'web',
+      uid: 'u',
+      deletionPolicy: 'Delete',
+      terms: { operation, expireAt: new Date(expire).toISOString() },
+      renew: undefined,
+      paused: false,
+      warnBefore: undefined,
+    },
+    terms: 't',
+    operation,
+    expire,
+    isNew,
+  };
+}
+const onRecord = (expire: number, operation = 'shutdown', released = false): LeaseRecord => ({
+  operation,
+  expire: new Date(expire).toISOString().replace('T', ' ').replace('Z', '000'),
+  released,
+});
+const over = (ago: number, operation: 'Shutdown' | 'Terminate'): Seen => ({
+  lease: lease(NOW - ago, operation),
+  onRecord: onRecord(NOW - ago, operation.toLowerCase()),
+});
+const SOURCE = {
+  kind: 'InstanceLease' as const,
+  name: 'nights',
+  uid: 'u',
+  deletionPolicy: 'Delete' as const,
+  terms: 't',
+};
+
+describe('an instance as declared', () => {
+  it('is settled online, and shut down', () => {
+    expect(said()).toBe('Settled');
+    expect(said({ pair: 'done+shutdown_service' })).toBe('ShutDown');
+  });
+
+  it('is left alone while an operation runs, and said to be stuck past its time-out', () => {
+    expect(said({ pair: 'processing+reinstall', requests: { reinstall: '1' } })).toBe('Reinstalling');
+    expect(said({ pair: 'processing+deploy', runningSince: NOW - 31 * 60_000 })).toBe('OperationFailed');
+  });
+
+  it('is never acted upon in a state or with an event that is not known here', () => {
+    const wanted = {
+      requests: { reinstall: '1' },
+      spec: { powerState: 'Stopped' as const },
+      appliedHash: 'h0',
+    };
+    for (const pair of ['done+migrate', 'paused+deploy', 'processing+snapshot', 'done+']) {
+      expect(said({ pair, ...wanted })).toBe('UnknownState');
+    }
+  });
+});
+
+describe('changed variables', () => {
+  const changed: Seen = { appliedHash: 'h0', plan: { needed: true, variablesDiffer: true } };
+  const put: Seen = { appliedHash: 'h0', variablesPut: true };
+
+  it('are noted when new, put, and then applied by the operation declared for it', () => {
+    expect(said({ ...changed, plan: { ...changed.plan, newVariables: ['B'] } })).toBe('noteManaged');
+    expect(said(changed)).toBe('put variables');
+    expect(said(put)).toBe('reconfigure');
+    expect(said({ ...put, spec: { applyChanges: 'Reinstall' } })).toBe('reinstall');
+    expect(said({ ...put, spec: { applyChanges: 'None' } })).toBe('noteApplied');
+  });
+
+  it('are put when only a secret has changed, which the record does not show', () => {
+    expect(said({ appliedHash: 'h0' })).toBe('put variables');
+  });
+
+  it('are put once and applied by nothing when the key of the hash is not known', () => {
+    expect(said({ ...put, hashIsKnown: false })).toBe('noteApplied');
+  });
+
+  it('wait for the power-on while shut down, which applies them, by whomever', () => {
+    const down = { ...put, pair: 'done+shutdown' };
+    expect(said({ ...changed, pair: 'done+shutdown' })).toBe('put variables');
+    expect(said(down)).toBe('ShutDown');
+    expect(decide({ ...down, spec: { powerState: 'Running' } })).toMatchObject({
+      operation: 'poweron',
+      hash: 'h1',
+    });
+    const reinstall = decide({ ...down, spec: { powerState: 'Running', applyChanges: 'Reinstall' } });
+    expect(reinstall).toEqual({ do: 'begin', operation: 'poweron' });
+    expect(said({ ...put, pair: 'done+poweron', putWhileDown: true })).toBe('noteApplied');
+    expect(
+      said({ ...put, pair: 'done+poweron', putWhileDown: true, spec: { applyChanges: 'Reinstall' } }),
+    ).toBe('reinstall');
+  });
+
+  it('mend a deploy that failed, and are tried by reinstall where reconfigure is not taken', () => {
+    expect(said({ ...put, pair: 'unavailable+deploy' })).toBe('deploy');
+    expect(said({ ...put, pair: 'unavailable+reinstall' })).toBe('reinstall');
+  });
+
+  it('are drift when nobody here changed them: corrected, reported, or left', () => {
+    const drift = { plan: { needed: true, variablesDiffer: true } };
+    expect(said(drift)).toBe('put variables');
+    expect(decide({ ...drift, drift: 'Report' })).toMatchObject({ do: 'report', drifted: true });
+    expect(decide({ ...drift, drift: 'Ignore' })).toMatchObject({ verdict: { reason: 'Settled' } });
+  });
+});
+
+describe('a PUT that would wipe a secret that only the service knows', () => {
+  const risk = { secretsAtRisk: ['THEIRS'] };
+
+  it('is not sent, whatever it is for', () => {
+    expect(said({ plan: { ...risk, needed: true, tagsDiffer: true, goneTags: ['a'] } })).toBe('NotApplied');
+    expect(said({ plan: risk, lease: lease(NOW + HOUR) })).toBe('NotApplied');
+    expect(said({ plan: risk, lease: lease(NOW + HOUR, 'Shutdown', true) })).toBe('NotApplied');
+    expect(said({ plan: risk, appliedHash: 'h0' })).toBe('NotApplied');
+  });
+
+  it('hinders nothing that is no PUT', () => {
+    expect(said({ plan: risk })).toBe('Settled');
+    expect(said({ plan: risk, requests: { reinstall: '1' } })).toBe('reinstall');
+    expect(said({ plan: { ...risk, needed: true, tagsDiffer: true }, drift: 'Ignore' })).toBe('Settled');
+  });
+});
+
+describe('a request', () => {
+  it('runs once, when the state allows it, and is refused in words when it does not', () => {
+    const requests = { reinstall: '1' };
+    expect(decide({ requests })).toMatchObject({
+      operation: 'reinstall',
+      token: { of: 'reinstall', value: '1' },
+    });
+    expect(said({ requests, handled: { reinstall: '1' } })).toBe('Settled');
+    expect(said({ requests, pair: 'done+shutdown' })).toBe('refuseRequest');
+    expect(said({ requests: { redeploy: '1' } })).toBe('refuseRequest');
+    expect(said({ requests: { redeploy: '1' }, pair: 'unavailable+deploy' })).toBe('deploy');
+  });
+});
+
+describe('power', () => {
+  it('follows powerState, and is not managed without one', () => {
+    expect(said({ spec: { powerState: 'Stopped' } })).toBe('shutdown');
+    expect(said({ pair: 'done+shutdown', spec: { powerState: 'Running' } })).toBe('poweron');
+    expect(said({ pair: 'done+shutdown' })).toBe('ShutDown');
+  });
+
+  it('that somebody else switched is drift, a powerState that was just declared is not', () => {
+    const off: Seen = { pair: 'done+shutdown', spec: { powerState: 'Running' } };
+    expect(said({ ...off, drift: 'Ignore' })).toBe('ShutDown');
+    expect(decide({ ...off, drift: 'Report' })).toMatchObject({ drifted: true });
+    expect(said({ ...off, drift: 'Ignore', status: { armed: 'before' } })).toBe('poweron');
+  });
+
+  it('stays as a released lease left it until something re-arms it', () => {
+    const released: Seen = {
+      pair: 'done+shutdown',
+      spec: { powerState: 'Running' },
+      lease: lease(NOW - HOUR),
+      status: { armed: 'released:armed', releasedExpire: new Date(NOW - HOUR).toISOString() },
+    };
+    expect(said(released)).toBe('LeaseReleased');
+    expect(said({ ...released, armedHash: 'renewed' })).toBe('poweron');
+    // Each end is carried out once and blocks nothing afterwards.
+    expect(said({ ...released, armedHash: 'renewed', pair: 'done+poweron' })).toBe('Settled');
+  });
+
+  it('is not switched on at the end of a lease, though the service has not said so yet', () => {
+    const step = decide({
+      pair: 'done+shutdown',
+      spec: { powerState: 'Running' },
+      lease: lease(NOW),
+      onRecord: onRecord(NOW),
+    });
+    expect(step).toMatchObject({ verdict: { reason: 'LeaseReleased' }, released: NOW });
+  });
+});
+
+describe('a lease', () => {
+  it('is noted before it is put, and not put when it is on the record', () => {
+    expect(said({ lease: lease(NOW + HOUR, 'Shutdown', true) })).toBe('noteLease');
+    expect(said({ lease: lease(NOW + HOUR) })).toBe('put lease');
+    expect(said({ lease: lease(NOW + HOUR), onRecord: onRecord(NOW + HOUR + 30_000) })).toBe('Settled');
+    expect(said({ lease: lease(NOW + HOUR), leaseNotKept: true })).toBe('Settled');
+  });
+
+  it('whose end is in the past is not put', () => {
+    expect(said({ lease: lease(NOW - HOUR, 'Shutdown', true) })).toBe('Refused');
+  });
+
+  it('that the service did not carry out is carried out here, two minutes later', () => {
+    expect(said(over(GRACE_MS - 1, 'Shutdown'))).toBe('ShuttingDown');
+    expect(said(over(GRACE_MS, 'Shutdown'))).toBe('shutdown');
+    expect(said(over(GRACE_MS, 'Terminate'))).toBe('terminate');
+  });
+
+  it('that nobody here declared is shown and not touched, its end included', () => {
+    expect(said({ onRecord: onRecord(NOW + HOUR, 'terminate') })).toBe('Settled');
+    expect(said({ onRecord: onRecord(NOW - GRACE_MS, 'terminate') })).toBe('Settled');
+    expect(said({ onRecord: onRecord(NOW - GRACE_MS), spec: { powerState: 'Stopped' } })).toBe('shutdown');
+    expect(said({ onRecord: onRecord(NOW - GRACE_MS), pair: 'done+shutdown' })).toBe('LeaseReleased');
+  });
+
+  it('is taken off when its source is gone, or left, and not for ever where the service keeps it', () => {
+    const gone: Seen = { status: { lease: { operation: 'Shutdown', released: false, source: SOURCE } } };
+    const shown = { ...gone, onRecord: onRecord(NOW + HOUR) };
+    expect(said({ ...shown, leaseToTakeOff: true })).toBe('put lease');
+    expect(said({ ...gone, leaseToTakeOff: true })).toBe('dropLeaseSource');
+    expect(said({ ...shown, leaseToTakeOff: true, takeOffTries: 1 })).toBe('put lease');
+    expect(said({ ...shown, leaseToTakeOff: true, takeOffTries: 2 })).toBe('NotApplied');
+    expect(said(shown)).toBe('dropLeaseSource');
+  });
+
+  it('stays, source and all, while that is paused with a change', () => {
+    const status = { lease: { operation: 'Shutdown' as const, released: false, source: SOURCE } };
+    expect(said({ status, leaseHeld: true, onRecord: onRecord(NOW + HOUR) })).toBe('Settled');
+  });
+
+  it('that terminated the instance is what was declared; a termination by hand is not', () => {
+    const pair = 'done+terminate_service';
+    const ended = {
+      pair,
+      lease: lease(NOW - HOUR, 'Terminate'),
+      onRecord: onRecord(NOW - HOUR, 'terminate', true),
+    };
+    expect(said({ ...ended, onMissing: 'Recreate' })).toBe('LeaseReleased');
+    expect(said({ pair })).toBe('RecordMissing');
+    expect(said({ pair, onMissing: 'Recreate' })).toBe('renounce');
+  });
+});

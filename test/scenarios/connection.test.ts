@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ServicePort } from '../../src/service/index.ts';
+import { CONNECTION, World } from '../support/world.ts';
+
+const [, LOGIN = ''] = CONNECTION.split('---');
+const secret = (data: string): string => `
+apiVersion: v1
+kind: Secret
+metadata: {name: deploy-login}
+stringData: {${data}}
+`;
+const BOX = `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: web}
+spec:
+  connectionRef: {name: main}
+`;
+
+const reasonOf = (world: World, kind: 'Connection' | 'Box', name: string): string =>
+  `${world.ready(kind, name)} ${world.condition(kind, name, 'Ready')?.reason}`;
+
+describe('a connection', () => {
+  let world: World;
+  const reason = (): string => reasonOf(world, 'Connection', 'main');
+
+  beforeEach(() => {
+    world = new World();
+    world.start();
+  });
+
+  it('says step by step what its credentials lack, and follows a rotation within half a minute', async () => {
+    await world.apply(LOGIN);
+    await world.apply(BOX);
+    await world.until(() => reason() === 'False WaitingForSecret');
+    expect(world.condition('Connection', 'main', 'Ready')?.message).toContain('does not exist');
+    await world.apply(secret('username: x'));
+    await world.until(
+      () => world.condition('Connection', 'main', 'Ready')?.message.includes('only username') === true,
+    );
+    await world.apply(secret('email: ops@example.com, password: wrong-password'));
+    await world.until(() => reason() === 'False CredentialsRejected');
+    expect(world.condition('Connection', 'main', 'CredentialsValid')?.status).toBe('False');
+    expect(reasonOf(world, 'Box', 'web')).toBe('False WaitingForConnection');
+    await world.apply(secret('email: ops@example.com, password: secret-password'));
+    await world.until(() => reason() === 'True Settled', 40_000);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    world.sandbox.admin.revokeTokens();
+    await world.advance(1_200_000);
+    expect(reason()).toBe('True Settled');
+  });
+
+  it('does not try a refused credential again and again', async () => {
+    await world.apply(CONNECTION.replace('token: token-of-ops', 'email: ops@example.com, password: wrong'));
+    await world.until(() => reason() === 'False CredentialsRejected');
+    const calls = (): number => world.sandbox.admin.calls({}).length;
+    const before = calls();
+    await world.advance(590_000);
+    expect(calls()).toBe(before);
+  });
+
+  it('says that an endpoint answers with a page instead of the service', async () => {
+    world.sandbox.admin.addFault({ match: {}, body: 'html' });
+    await world.apply(CONNECTION);
+    await world.until(() => reason() === 'False Unknown');
+    expect(world.condition('Connection', 'main', 'Ready')?.message).toContain('spec.endpoint');
+    world.sandbox.admin.removeFault();
+    await world.until(() => reason() === 'True Settled', 120_000);
+  });
+
+  it('stays while others use it, names them, and goes with the last of them', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    await world.delete('Connection', 'main');
+    await world.until(() => reason() === 'False InUse');
+    expect(world.condition('Connection', 'main', 'Ready')?.message).toContain('Box/web');
+    await world.delete('Box', 'web');
+    await world.until(() => world.get('Connection', 'main') === undefined);
+    expect(world.sandbox.admin.records('boxes')).toEqual([]);
+  });
+
+  it('lets everything go that was deleted with its credentials', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    await world.delete('Secret', 'deploy-login');
+    await world.delete('Connection', 'main');
+    await world.advance(60_000);
+    await world.delete('Box', 'web');
+    await world.until(() => world.list('Box').length + world.list('Connection').length === 0);
+    expect(world.sandbox.admin.records('boxes')).toEqual([]);
+  });
+
+  it('after a restart without the credentials says so, and Orphan is the way out', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    await world.delete('Secret', 'deploy-login');
+    world.kill();
+    await world.delete('Box', 'web');
+    world.start();
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'False CredentialsMissing');
+    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('Orphan');
+    await world.advance(600_000);
+    await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
+    await world.until(() => world.get('Box', 'web') === undefined);
+    expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
+  });
+
+  it('that points to another service proves nothing about records of the one before', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    await world.edit('Connection', 'main', { endpoint: 'https://other.test' });
+    world.sandbox.admin.addFault({ match: { route: '/services/boxes/{box_id}' }, status: 404 });
+    world.sandbox.admin.setListLag({ polls: 1_000 });
+    await world.delete('Box', 'web');
+    await world.advance(1_200_000);
+    expect(world.get('Box', 'web')?.metadata.finalizers).toHaveLength(1);
+  });
+});
+
+it('is ready though its first status write meets a conflict', async () => {
+  let conflicts = 1;
+  const world = new World({
+    kubePort: (port) => ({
+      ...port,
+      watch: (request) => port.watch(request),
+      request: async (request) => {
+        const status = request.path.endsWith('connections/main/status');
+        if (status && JSON.stringify(request.body ?? '').includes('schemaBase') && conflicts-- > 0) {
+          return {
+            status: 409,
+            headers: {},
+            body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 409, reason: 'Conflict' },
+          };
+        }
+        return port.request(request);
+      },
+    }),
+  });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.until(() => world.ready('Connection', 'main') === 'True', 5_000);
+  await world.apply(BOX);
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 10_000);
+});
+
+it('whose token is refused at a create does not make what was declared refused', async () => {
+  let refuse = true;
+  const servicePort = (port: ServicePort): ServicePort => ({
+    ...port,
+    send: async (request) =>
+      refuse && request.method === 'POST' && request.path.startsWith('/services/boxes')
+        ? { status: 401, headers: {}, body: new Uint8Array() }
+        : port.send(request),
+  });
+  const world = new World({ servicePort });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.until(() => world.ready('Connection', 'main') === 'True');
+  await world.apply(BOX);
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'False WaitingForConnection');
+  refuse = false;
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
+});
