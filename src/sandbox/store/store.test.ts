@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ok, startFixture } from '../fixture.ts';
 import { Database } from './database.ts';
@@ -84,4 +84,55 @@ test('goes on where it was after a restart: records, tokens, time and what runs'
   const done = await ok(second.call('GET', created.uri));
   expect(done).toMatchObject({ state: 'done', name: created.name });
   await second.sandbox.stop();
+});
+
+test('syncs before it answers, and concurrent calls share the sync', async () => {
+  const { sandbox, call } = await startFixture({ data: folder });
+  const events: string[] = [];
+  const exec = Reflect.get<DatabaseSync, 'exec'>(DatabaseSync.prototype, 'exec');
+  vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql: string) {
+    exec.call(this, sql);
+    if (sql === 'COMMIT') events.push('commit');
+  });
+  const box = (name: string): object => ({
+    schema: `${sandbox.schemaBase}/boxes/script`,
+    name,
+    requirements: [],
+  });
+  const calls = ['a', 'b', 'c'].map(async (name) => {
+    const { status } = await call('POST', '/services/boxes', box(name));
+    events.push(`answer ${status}`);
+  });
+  // A reader that sees what is not yet committed waits as well.
+  const reader = call('GET', '/services/boxes').then(({ body }) => events.push(`read ${body.length}`));
+  await Promise.all([...calls, reader]);
+  expect(events).toEqual(['commit', 'answer 200', 'answer 200', 'answer 200', 'read 3']);
+  vi.restoreAllMocks();
+  await sandbox.stop();
+});
+
+test('keeps a write-ahead log with full synchronisation', () => {
+  const database = new Database(folder);
+  expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  database.close();
+});
+
+test('a call that fails takes back its own writes and leaves those that share its commit', async () => {
+  const { database, docs } = table(folder);
+  database.share(() => docs.put({ id: '1', group: 'a' }));
+  expect(() =>
+    database.share(() => {
+      docs.put({ id: '1', group: 'b' });
+      docs.put({ id: '2', group: 'b' });
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+  database.share(() => docs.put({ id: '3', group: 'a' }));
+  await database.settled();
+  expect(docs.all().map((doc) => doc.id)).toEqual(['1', '3']);
+  database.close();
+  const again = table(folder);
+  expect(again.docs.all()).toEqual(docs.all());
+  again.database.close();
 });
