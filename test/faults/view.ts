@@ -1,9 +1,9 @@
 import { canonicalJson, sha256Base32 } from '../../src/base/hash.ts';
 import type { Shown } from '../support/world.ts';
-import { markerPrefix } from '../../src/controllers/record/identity/marker.ts';
+import { markerOf } from '../../src/controllers/record/identity/marker.ts';
 import { FAULTS_TOUCHED } from './own.ts';
 import type { Stage } from './stage.ts';
-import type { Strangers } from './strangers.ts';
+import { OURS, type Strangers } from './strangers.ts';
 
 type Json = Record<string, unknown>;
 interface Doc extends Json {
@@ -28,7 +28,12 @@ export function viewOf(
   const names = new Map<string, string>();
   for (const { id, name } of [...boxes, ...instances]) names.set(id, `<id of ${name}>`);
   names.set(installation, '<installation>');
-  names.set(markerPrefix(installation), '<marker of>-');
+  for (const kind of KINDS) {
+    for (const name of [...OURS.boxes, ...OURS.policyBoxes, ...OURS.instances]) {
+      const marker = markerOf(installation, { kind, namespace: stage.namespace, name });
+      names.set(marker, `<marker of ${kind} ${name}>`);
+    }
+  }
   for (const { id, content } of admin.snapshot().content)
     names.set(id, `<blob ${sha256Base32(content).slice(0, 8)}>`);
   const plain = (value: unknown): string => neutral(canonicalJson(value), names);
@@ -84,9 +89,9 @@ function shownInstance(instance: Doc, now: number): Json {
   };
 }
 
-/** Whole hours begun: the recovery from a mishap may put the start of a lease off, by minutes. */
+/** Whole hours begun, a minute for the rounding aside: recovery may put the start of a lease off by minutes. */
 function hoursLeft(expire: string, now: number): string {
-  return `in ${Math.ceil((Date.parse(expire.endsWith('Z') ? expire : `${expire.replace(' ', 'T')}Z`) - now) / 3_600_000)} h`;
+  return `in ${Math.ceil((Date.parse(expire.endsWith('Z') ? expire : `${expire.replace(' ', 'T')}Z`) - now - 60_000) / 3_600_000)} h`;
 }
 
 /** Whether status says the end that the record has. */
@@ -126,5 +131,7 @@ function neutral(text: string, names: ReadonlyMap<string, string>): string {
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
     .replace(/\beb-[a-z0-9]{5}\b/g, '<service>')
     .replace(/\b[a-z2-7]{8}:[a-z2-7]{32}\b/g, '<keyed hash>')
+    .replace(/"[a-z2-7]{24}"/g, '"<hash>"')
+    .replace(/http:\/\/127\.0\.0\.1:\d+/g, '<endpoint>')
     .replace(/"upload_date":"[^"]*"/g, '"upload_date":"<time>"');
 }
