@@ -48,7 +48,7 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
   'DELETE /faults/{id}': { about: 'Removes one.', run: ({ admin, id }) => admin.removeFault(Number(id)) },
   'GET /operation-faults': { about: 'Faults of operations.', run: ({ admin }) => admin.operationFaults() },
   'POST /operation-faults': {
-    about: 'Adds a fault of operations: {operation, instance, effect: stuck | fail | slow, factor, times}.',
+    about: 'Adds a fault of operations: {operation, instance, effect (stuck, fail or slow), factor, times}.',
     run: ({ admin, body }) => ({
       id: admin.addOperationFault(body as unknown as Omit<OperationFault, 'id'>),
     }),
