@@ -356,7 +356,7 @@ function matters(kind: KindName, change: Change<AnyResource & KubeObject>): bool
 
 function inPlace(resource: AnyResource): string {
   const status = resource.status as { id?: string; draftHash?: string };
-  return `${status.id ?? ''}/${status.draftHash === undefined ? '' : 'in place'}`;
+  return `${status.id ?? ''}/${status.draftHash ?? ''}`;
 }
 
 function leaseOf(resource: AnyResource): unknown {

@@ -263,6 +263,17 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     expect(record(first).operation.event).toMatch(/^terminate/);
   });
 
+  it('says that its box has changed, until a reinstall brings the change', async () => {
+    await world.apply(instance(''));
+    await online();
+    await world.edit('Box', 'web', { events: { install: { inline: 'echo newer' } } });
+    await world.until(() => world.condition('Instance', 'web-eu', 'UpdateAvailable')?.status === 'True');
+    expect(ready()).toBe('True Settled');
+    await world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
+    await world.until(() => status().handledRequests?.['reinstall'] === '1' && ready() === 'True Settled');
+    expect(world.condition('Instance', 'web-eu', 'UpdateAvailable')).toBeUndefined();
+  });
+
   it('is terminated and deleted with its resource', async () => {
     await world.apply(instance(''));
     await online();

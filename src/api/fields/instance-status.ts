@@ -100,6 +100,9 @@ export function instanceStatus() {
       object('The deployed box.', {
         id: text('Id of the box on the service.', WORD),
         name: optional(text('Name of the Box resource, or of the box on the service.', { maxLength: 253 })),
+        draftHash: optional(
+          text('`status.draftHash` of the Box when its scripts were installed last.', { maxLength: 128 }),
+        ),
       }),
     ),
     policyBox: optional(

@@ -26,11 +26,14 @@ export function attach(
     source === undefined
       ? undefined
       : wantedLease(source, { noted: status.lease?.source, deployed: record.lease ?? undefined, now });
-  const shown = projectInstance(resource, record).lease;
+  const { box, lease: shown } = projectInstance(resource, record);
   const applied = memory.deployedHash ?? hashOnRecord(pass, record, desired, context);
   return {
     appliedHash: applied,
     handledRequests: { ...desired.requests },
+    ...(box === undefined || desired.boxDraft === undefined
+      ? {}
+      : { box: { ...box, draftHash: desired.boxDraft } }),
     ...(lease === undefined || lease.isNew || status.lease?.source !== undefined
       ? {}
       : {

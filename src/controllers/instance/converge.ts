@@ -208,7 +208,7 @@ export class InstanceConvergence {
       const said = resource.status.phase === phase && resource.status.id === record.id;
       return { verdict: step.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
     }
-    const extra = this.#extras(pass, seen, step);
+    const extra = this.#extras(pass, seen, step, desired);
     const ended = await this.#deployEnded(pass, record, desired);
     const failedNow = ended?.outcome === 'Failed' && step.verdict.reason === 'OperationFailed';
     const said = failedNow
@@ -253,6 +253,7 @@ export class InstanceConvergence {
     pass: InstancePass,
     seen: InstanceObservation,
     step: Extract<InstanceStep, { do: 'report' }>,
+    desired: DesiredInstance,
   ): ExtraCondition[] {
     const extra: ExtraCondition[] = [];
     if (step.drifted === true) {
@@ -262,6 +263,15 @@ export class InstanceConvergence {
     }
     const expiring = leaseExpiring(seen, pass.now);
     if (expiring !== undefined) extra.push(expiring);
+    const installed = seen.status.box?.draftHash;
+    if (installed !== undefined && desired.boxDraft !== undefined && installed !== desired.boxDraft) {
+      extra.push({
+        type: 'UpdateAvailable',
+        reason: 'BoxChanged',
+        message:
+          'The box has changed since its scripts were installed: boxwright.dev/request-reinstall brings the change',
+      });
+    }
     return extra;
   }
 

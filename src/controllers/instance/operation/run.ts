@@ -65,6 +65,7 @@ export class OperationRunner {
       verdict: verdict(runningReason(step.operation), `${step.operation} is about to be sent`),
       fields: {
         ...fields,
+        ...installed(step.operation, desired, fields),
         currentOperation: current,
         ...(step.released === undefined
           ? {}
@@ -329,4 +330,15 @@ export class OperationRunner {
     const { state, event: at } = pairOf(record);
     return sha256Base32('operation', canonicalJson({ event, token, hash: desired.hash, state, at }));
   }
+}
+
+/** What a deploy or reinstall puts onto the machines: the content that the box has as it begins. */
+function installed(
+  operation: string,
+  desired: DesiredInstance,
+  { box }: InstanceFields,
+): Pick<InstanceFields, 'box'> {
+  const installs = operation === 'deploy' || operation === 'reinstall';
+  if (!installs || box === undefined || desired.boxDraft === undefined) return {};
+  return { box: { ...box, draftHash: desired.boxDraft } };
 }
