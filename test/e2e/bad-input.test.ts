@@ -312,7 +312,7 @@ describe('an instance', () => {
 });
 
 describe('one record', () => {
-  it('that two resources want stays with the first, and both can be deleted', async () => {
+  it('that two resources want stays with the first, and both can be deleted (B07)', async () => {
     await world.put(box('owner'));
     const { status } = await world.ready('Box', 'owner');
     const id = status?.id ?? '';
@@ -361,7 +361,7 @@ describe('one record', () => {
 });
 
 describe('a stored object that an older schema let through', () => {
-  it('is named by field and value, keeps its record, and stops nobody', async () => {
+  it('is named by field and value, keeps its record, and stops nobody (B13)', async () => {
     await world.put(instance('aged', 'forceTerminateAfter: 15m'));
     await world.ready('Instance', 'aged');
     const crd = 'crd/instances.boxwright.dev';

@@ -120,7 +120,7 @@ beforeAll(async () => {
 });
 
 describe('secrets', () => {
-  it('show up in no log, error, event, status or metric, and one that leaks is found', async () => {
+  it('show up in no log, error, event, status or metric, and one that leaks is found (B11)', async () => {
     const log = new Capture();
     await using world = await RealWorld.start({
       log,
