@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { run } from './run.ts';
+import { run, type RunOptions } from './run.ts';
 
 /** Building from nothing takes minutes on a busy machine; afterwards Go's own cache has it. */
 export const GO_BUILD_TIMEOUT = 900_000;
@@ -16,7 +16,7 @@ if (!HAS_GO) process.stderr.write('tests that need Go are skipped: there is no g
 export interface GoProgram extends Disposable {
   readonly path: string;
   /** Gives it JSON and reads JSON. Throws with its own words when it fails. */
-  ask<T>(question: unknown, ...args: string[]): Promise<T>;
+  ask<T>(question: unknown, options?: RunOptions): Promise<T>;
 }
 
 /** Builds the module in a folder as its go.sum says. */
@@ -31,8 +31,8 @@ export async function buildGoProgram(folder: string): Promise<GoProgram> {
   if (built.code !== 0) throw new Error(`go build in ${folder}: ${built.stderr.trim()}`);
   return {
     path,
-    async ask<T>(question: unknown, ...args: string[]): Promise<T> {
-      const answer = await run(path, args, { input: JSON.stringify(question), timeoutMs: 300_000 });
+    async ask<T>(question: unknown, options: RunOptions = {}): Promise<T> {
+      const answer = await run(path, [], { ...options, input: JSON.stringify(question) });
       if (answer.code !== 0) throw new Error(`${basename(folder)}: ${answer.stderr.trim()}`);
       return JSON.parse(answer.stdout) as T;
     },
