@@ -14,8 +14,10 @@ import { kubeEffect, labelOf, serviceEffect, type Effect } from './effects.ts';
 
 /** What is done to one effect. */
 export const MISHAPS = ['crash before', 'crash after', 'answer lost', 'conflict'] as const;
-/** What a service also answers now and then, to service effects only. */
-export const SERVICE_ERRORS = ['500', '503', '429', '403', '404', '500 after'] as const;
+/** What an API server also answers now and then, having done nothing. */
+export const KUBE_ERRORS = ['500', '429', '403'] as const;
+/** What happens to calls to the service besides: `late` lands on the service long after its sender has died. */
+export const SERVICE_ERRORS = ['500', '503', '429', '403', '404', '500 after', 'late'] as const;
 /** What a read of the service may come to, once. */
 export const READ_ERRORS = ['read 404', 'read 403', 'read 500', 'read lost'] as const;
 export type Mishap =
@@ -36,7 +38,12 @@ export interface Surroundings {
   crash(): void;
   /** Writes the object that a patch is about, as somebody else would; a create is made by somebody else. */
   touch(request: KubeRequest): void | Promise<void>;
+  /** Does something later, whatever has become of the operator. */
+  later(ms: number, action: () => void): void;
 }
+
+/** A call that lands late does so well within the time that a create is waited for. */
+const LATE_MS = 20_000;
 
 /** Ports that record every effect and do one thing to one of them. */
 export class Faults {
@@ -132,6 +139,10 @@ export class Faults {
         throw how.lost();
       case 'conflict':
         return noted(how.conflict());
+      case 'late':
+        this.#surroundings.later(LATE_MS, () => void noted(how.send()));
+        this.#surroundings.crash();
+        return never();
       case '500 after':
         await noted(how.send());
         return how.refuse(500);

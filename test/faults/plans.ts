@@ -1,4 +1,4 @@
-import { MISHAPS, READ_ERRORS, SERVICE_ERRORS, type Plan } from './faults.ts';
+import { KUBE_ERRORS, MISHAPS, READ_ERRORS, SERVICE_ERRORS, type Plan } from './faults.ts';
 import { differences, runOnce, type Run, type RunOptions } from './run.ts';
 import type { Workload } from './workloads.ts';
 
@@ -20,8 +20,8 @@ export interface EnumerateOptions {
   pick?: (plan: Plan, number: number) => boolean;
   /** Stop at the first failure. @default false */
   untilFailure?: boolean;
-  /** Also what a service answers when it is not well, to writes and to reads. @default false */
-  serviceErrors?: boolean;
+  /** Also what either side answers when it is not well, to writes and to reads. @default false */
+  errorsToo?: boolean;
 }
 
 /** Every mishap at every effect of a workload, each in a world of its own, compared with an undisturbed run. */
@@ -36,9 +36,7 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
   else if (own.length > 0) {
     throw new Error(`${workload.name}, undisturbed: ${own.join('\n')}`);
   }
-  const plans = plansOf(undisturbed, options.serviceErrors === true).filter((plan, number) =>
-    pick(plan, number),
-  );
+  const plans = plansOf(undisturbed, options.errorsToo === true).filter((plan, number) => pick(plan, number));
   let tried = 0;
   for (const plan of plans) {
     if (failures.length > 0 && options.untilFailure === true) break;
@@ -57,13 +55,14 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
 }
 
 /** All plans for the effects of an undisturbed run, those of its set-up aside. */
-export function plansOf(run: Run, serviceErrors: boolean): Plan[] {
+export function plansOf(run: Run, errorsToo: boolean): Plan[] {
   const atEffects = numbered(run.effects.map(({ label }) => label)).flatMap(({ label, nth }, at) => {
     if (at < run.from) return [];
-    const mishaps = label.startsWith('service ') && serviceErrors ? [...MISHAPS, ...SERVICE_ERRORS] : MISHAPS;
+    const errors = label.startsWith('service ') ? SERVICE_ERRORS : KUBE_ERRORS;
+    const mishaps = errorsToo ? [...MISHAPS, ...errors] : MISHAPS;
     return mishaps.map((mishap): Plan => ({ mishap, label, nth }));
   });
-  if (!serviceErrors) return atEffects;
+  if (!errorsToo) return atEffects;
   const atReads = numbered(run.reads).flatMap(({ label, nth }, at) =>
     at < run.readsFrom ? [] : READ_ERRORS.map((mishap): Plan => ({ mishap, label, nth })),
   );

@@ -10,7 +10,7 @@ export interface Planted {
   /** By how many polls lists trail while it is looked for. @default 0 */
   listLag?: number;
   /** It takes a failing read, or an error other than 409, to show. @default false */
-  serviceErrors?: boolean;
+  errorsToo?: boolean;
 }
 
 /** Mistakes that the enumerated mishaps have to notice: one for each rule that the protocols live on. */
@@ -72,7 +72,7 @@ export const PLANTED: readonly Planted[] = [
     replace:
       "if (write.kind === 'unknown') return this.release(resource, pass.signal);\n    if (write.kind ===",
     workloads: ['instance with'],
-    serviceErrors: true,
+    errorsToo: true,
   },
   {
     name: 'the finalizer goes without waiting for a create whose outcome is unknown',
@@ -96,7 +96,7 @@ export const PLANTED: readonly Planted[] = [
     find: 'if (look.startedAt >= notBefore) return',
     replace: 'if (notBefore > 0) return',
     workloads: ['policy box', 'box'],
-    serviceErrors: true,
+    errorsToo: true,
     listLag: 5,
   },
   {
@@ -136,7 +136,7 @@ export const PLANTED: readonly Planted[] = [
     replace:
       "    case 'unknown':\n      if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n      return {",
     workloads: ['policy box'],
-    serviceErrors: true,
+    errorsToo: true,
   },
   {
     name: 'a condition changes its time each time that it is looked at',

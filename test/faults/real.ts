@@ -112,7 +112,11 @@ class RealRun {
     this.#world = world;
     this.#port = port;
     this.#stage = new RealStage(world);
-    this.#faults = new Faults(plan, { crash: () => this.#crash(), touch: (request) => this.#touch(request) });
+    this.#faults = new Faults(plan, {
+      crash: () => this.#crash(),
+      touch: (request) => this.#touch(request),
+      later: (ms, action) => void systemClock.setTimer(ms, action),
+    });
   }
 
   async run({ setup, steps }: Workload): Promise<Run> {

@@ -70,6 +70,7 @@ class Runner {
     this.#faults = new Faults(options.plan, {
       crash: () => this.#crash(),
       touch: (request) => this.#touch(request),
+      later: (ms, action) => void this.#world.clock.setTimer(ms, action),
     });
     this.#world = new World({
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),

@@ -14,15 +14,15 @@ const DELETE = 'service DELETE /services/instances/{id}?operation=delete';
 const RELEASE = 'kube PATCH instances/web-eu [finalizers=0]';
 const BOX_GONE = 'service DELETE /services/boxes/{id}';
 
-/** What happens to which effect: at least one mishap for each protocol, the irrevocable effects all four. */
+/** What happens to which effect: at least one mishap for each protocol, all four for the deploy. */
 const SAMPLE: readonly (readonly [string, readonly Mishap[]])[] = [
-  [INTENT, ['crash before', 'crash after', 'conflict']],
+  [INTENT, ['crash after', 'conflict']],
   [DEPLOY, ['crash before', 'crash after', 'answer lost', 'conflict']],
-  [CLAIM, ['crash before', 'crash after', 'answer lost', 'conflict']],
+  [CLAIM, ['crash before', 'answer lost', 'conflict']],
   [TERMINATE, ['crash after', 'answer lost']],
-  [DELETE, ['crash before', 'crash after', 'answer lost', 'conflict']],
-  [RELEASE, ['crash before', 'answer lost']],
-  [BOX_GONE, ['crash after', 'answer lost']],
+  [DELETE, ['crash before', 'crash after', 'answer lost']],
+  [RELEASE, ['crash before']],
+  [BOX_GONE, ['crash after']],
 ];
 /** So many namespaces are at work at one time: most of a run is waiting. */
 const AT_ONCE = 5;
