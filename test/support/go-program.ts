@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { run, type RunOptions } from './run.ts';
 
-/** Building from nothing takes minutes on a busy machine; afterwards Go's own cache has it. */
-export const GO_BUILD_TIMEOUT = 900_000;
+/** Milliseconds. Building from nothing takes minutes on a busy machine; afterwards Go’s own cache has it. */
+export const GO_BUILD_TIMEOUT = 1_800_000;
 
 /** Whether there is a `go` to build test programs with. Without one such tests are skipped, and say so. */
 export const HAS_GO = spawnSync('go', ['version']).status === 0;
