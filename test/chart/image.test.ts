@@ -1,56 +1,25 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installKinds, ROOT } from '../api/install.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { run } from '../support/run.ts';
+import { buildImage, type Image } from './image.ts';
 
 const UID = 65_532;
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 
-/** What the image holds: the steps of the Dockerfile done without an engine. */
-let image = '';
-let scratch = '';
+let image: Image;
 let cluster: TestCluster;
-
 beforeAll(async () => {
   cluster = testCluster();
   await installKinds(cluster);
-  scratch = mkdtempSync(join(tmpdir(), 'boxwright-image-'));
-  image = join(scratch, 'app');
-  // The build stage: what .dockerignore lets through, and what npm ci installs.
-  const build = join(scratch, 'build');
-  mkdirSync(build);
-  for (const name of ['package.json', 'scripts', 'src', 'node_modules']) {
-    symlinkSync(join(ROOT, name), join(build, name));
-  }
-  const built = await run(process.execPath, ['scripts/bundle.ts'], { cwd: build });
-  if (built.code !== 0) throw new Error(built.stderr);
-  mkdirSync(image);
-  copyFileSync(join(build, 'dist/boxwright.js'), join(image, 'boxwright.js'));
-  chmodSync(join(image, 'boxwright.js'), 0o444);
-  chmodSync(image, 0o555);
-  chmodSync(scratch, 0o755);
+  image = await buildImage();
 });
-afterAll(() => {
-  chmodSync(image, 0o755);
-  rmSync(scratch, { recursive: true });
-});
+afterAll(() => image[Symbol.dispose]());
 
 describe('the image', () => {
   it('is built from nothing that is not pinned, and runs as nobody special', () => {
@@ -62,13 +31,17 @@ describe('the image', () => {
   });
 
   it('holds one file of code, without node_modules', () => {
-    expect(readdirSync(image)).toEqual(['boxwright.js']);
-    expect(statSync(join(image, 'boxwright.js')).size).toBeLessThan(8_000_000);
+    expect(readdirSync(image.folder)).toEqual(['boxwright.js']);
+    expect(statSync(join(image.folder, 'boxwright.js')).size).toBeLessThan(8_000_000);
   });
 
   it('tells every flag of the operator and its variable', async () => {
     const { OPERATOR_FLAGS } = await import('../../src/cli/operator/flags.ts');
-    const { stdout } = await run(process.execPath, [join(image, 'boxwright.js'), 'operator', '--help']);
+    const { stdout } = await run(process.execPath, [
+      join(image.folder, 'boxwright.js'),
+      'operator',
+      '--help',
+    ]);
     for (const { flag, env } of Object.values(OPERATOR_FLAGS)) {
       expect(stdout).toContain(flag.split(' ')[0]);
       expect(stdout).toContain(env);
@@ -77,14 +50,14 @@ describe('the image', () => {
 
   it('becomes ready without writing a file, starting a process or being root', async () => {
     await using home = await cluster.namespace('image');
-    const kubeconfig = join(scratch, 'kubeconfig');
+    const kubeconfig = join(image.scratch, 'kubeconfig');
     copyFileSync(cluster.kubeconfigPath, kubeconfig);
     const asRoot = process.getuid?.() === 0;
     if (asRoot) chownSync(kubeconfig, UID, UID);
     // Node’s permission model stands in for the read-only root: writing and child processes are refused.
     const child = spawn(
       process.execPath,
-      ['--permission', '--allow-fs-read=*', join(image, 'boxwright.js'), 'operator'],
+      ['--permission', '--allow-fs-read=*', join(image.folder, 'boxwright.js'), 'operator'],
       {
         cwd: '/',
         env: {
