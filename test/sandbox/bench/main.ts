@@ -23,10 +23,13 @@ function next<T>(): Promise<T> {
   return new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
 }
 
-async function memory(): Promise<number> {
-  const answer = next<{ rss: number }>();
+const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
+
+async function memory(): Promise<string> {
+  const answer = next<NodeJS.MemoryUsage>();
   child.send('memory');
-  return (await answer).rss / 1e6;
+  const { rss, heapUsed, external } = await answer;
+  return `${mb(rss)} MB RSS (heap in use ${mb(heapUsed)}, buffers ${mb(external)})`;
 }
 
 try {
@@ -73,6 +76,7 @@ try {
   rate('deploy', { last, ...deploys });
   const instance = JSON.parse(last) as { uri: string };
 
+  rows.push([`memory with ${INSTANCES} instances`, await memory()]);
   const read = send('GET', instance.uri);
   await load(read, { count: 2_000, connections: CONNECTIONS });
   rate('GET instance', await load(read, { count: 20_000, connections: CONNECTIONS }));
@@ -88,12 +92,7 @@ try {
   ]);
   const warm = await load(list, { count: 5, connections: 1 });
   rows.push([`list of ${INSTANCES}, again`, `p95 ${warm.p95.toFixed(0)} ms`]);
-  const busy = await memory();
-  await new Promise((resolve) => setTimeout(resolve, 15_000));
-  rows.push([
-    `memory with ${INSTANCES} instances`,
-    `${busy.toFixed(0)} MB RSS right after, ${(await memory()).toFixed(0)} MB after 15 s without calls`,
-  ]);
+  rows.push([`after lists of ${INSTANCES}`, await memory()]);
   for (const [name, value] of rows) process.stdout.write(`${name.padEnd(32)} ${value}\n`);
 } finally {
   child.kill('SIGTERM');
