@@ -139,6 +139,8 @@ class Runner {
 
   async #staysStill(): Promise<void> {
     const { effects, hit } = this.#faults;
+    // A PUT that lands late brings what was declared before: a periodic look finds that and puts it right.
+    if (this.#options.plan?.mishap === 'late') await this.#world.advance(STABLE_MS);
     let before = effects.length;
     await this.#world.advance(STABLE_MS);
     if (this.#faults.hit !== hit) {
