@@ -244,3 +244,24 @@ test('who may see and change a box', async () => {
   expect((await call('PUT', box.uri, { description: 'x' }, eve)).status).toBe(200);
   expect((await call('GET', '/services/workspaces/ops/boxes', undefined, eve)).status).toBe(404);
 });
+
+test('a profile may hold anything; what looks wrong in a known family is said in a Warning header', async () => {
+  const { call, sandbox } = await startFixture();
+  const post = (name: string, profile: object) =>
+    call('POST', '/services/boxes', {
+      schema: `${sandbox.schemaBase}/boxes/policy`,
+      name,
+      provider_id: TEST_PROVIDER_ID,
+      profile,
+      claims: [],
+    });
+  const schema = `${sandbox.schemaBase}/test/compute/profile`;
+  const good = await post('good', { schema, instances: 1, flavor: 'test.micro' });
+  expect([good.status, good.headers['warning']]).toEqual([200, undefined]);
+  const odd = await post('odd', { schema, instances: 'many', colour: 'red' });
+  expect(odd.status).toBe(200);
+  expect(odd.headers['warning']).toBe(
+    '299 - "profile.instances should be a whole number", 299 - "profile.colour is no known property"',
+  );
+  expect((await post('open', { schema: 'x/y/profile', anything: 1 })).headers['warning']).toBeUndefined();
+});

@@ -9,6 +9,7 @@ import { BoxAnswer, BoxList, CommonBox, DiffAnswer, KIND_DEFAULTS, KIND_FIELDS, 
 import { boxChildren } from './tree.ts';
 import { boxDiff } from './diff.ts';
 import { spreadVersion } from './updates.ts';
+import { warningHeader } from './profiles.ts';
 import { makeVersion, versionsOf } from './versions.ts';
 import { boxText } from './view.ts';
 
@@ -130,7 +131,7 @@ function create(call: Call): Outcome {
     automatic_updates: body.automatic_updates ?? 'off',
     fields,
   });
-  return { kind: 'text', text: boxText(service, box) };
+  return { kind: 'text', text: boxText(service, box), headers: warningHeader(fields['profile']) };
 }
 
 /** The box with what `body` changes, its stamp excepted. */
@@ -174,7 +175,8 @@ function update(call: Call): Outcome {
     return { kind: 'text', text: boxText(service, version) };
   }
   const stored = service.store.boxes.put({ ...next, updated: service.time.stamp() });
-  return { kind: 'text', text: boxText(service, stored) };
+  const headers = warningHeader(stored.fields['profile']);
+  return { kind: 'text', text: boxText(service, stored), headers };
 }
 
 /**
