@@ -33,7 +33,7 @@ describe('Faults: the enumerated mishaps find mistakes that are planted', () => 
     }
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     await judge();
-  });
+  }, 600_000);
 
   afterAll(() => {
     rmSync(copy, { recursive: true, force: true });
