@@ -24,7 +24,7 @@ export interface InstallationOptions {
   namespace: string;
   /** What the user gave with `--installation-id`. */
   confirmedId?: string | undefined;
-  /** The installation ids found in claims of resources here. */
+  /** The installation ids found in claims of resources here; empty for a claim that does not say which. */
   claimedIds: () => readonly string[];
   signal?: AbortSignal;
 }
@@ -45,7 +45,7 @@ export async function loadInstallation(options: InstallationOptions): Promise<In
     }
     if (map === undefined && confirmedId === undefined && options.claimedIds().length > 0) {
       return {
-        id: options.claimedIds()[0] ?? '',
+        id: options.claimedIds().find((id) => id !== '') ?? '',
         unconfirmed:
           `resources here carry claims, but the ConfigMap ${INSTALLATION_CONFIG_MAP} is gone: ` +
           `start the operator with --installation-id to confirm which installation this is`,

@@ -309,9 +309,10 @@ export class Operator implements Runner {
   #claimedInstallations(): string[] {
     const ids = new Set<string>();
     for (const cache of this.#caches()) {
-      for (const { metadata } of cache.list()) {
-        const id = metadata.annotations?.[ANNOTATIONS.claim]?.split('/')[0];
-        if (id !== undefined && id !== '') ids.add(id);
+      for (const { metadata, status } of cache.list()) {
+        const id = metadata.annotations?.[ANNOTATIONS.claim]?.split('/')[0] ?? '';
+        // A record in status is a claim too, though the annotations that name the installation were wiped.
+        if (id !== '' || 'id' in status) ids.add(id);
       }
     }
     return [...ids].toSorted();
