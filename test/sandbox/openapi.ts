@@ -141,7 +141,20 @@ async function populate(fixture: Fixture): Promise<Values> {
   const other = await deploy(boxes);
   const base = sandbox.schemaBase;
   const schemas = ['boxes/script', 'boxes/policy', 'boxes/docker', 'boxes/cloudformation'];
-  schemas.push('deploy-instance-request', 'workspaces/team', 'softlayer/provider', 'organization');
+  schemas.push('deploy-instance-request', 'workspaces/team', 'organization');
+  for (const kind of [
+    'aws',
+    'openstack',
+    'vsphere',
+    'vcloud',
+    'gce',
+    'azure',
+    'cloudstack',
+    'softlayer',
+    'test',
+  ]) {
+    schemas.push(`${kind}/provider`);
+  }
   const [, , , , file_id = '', file_name = ''] = file.url.split('/');
   return {
     box_id: [boxes.box.id, boxes.policy.id, versioned.id],
@@ -206,11 +219,16 @@ const anyBytes = (): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength: 64 }
 
 const encode = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body) ?? '');
 
+function namesIn(schema: Schema): string[] {
+  const own = Object.keys(schema.properties ?? {});
+  return ['unknown', ...own, ...(schema.anyOf ?? []).flatMap(namesIn)];
+}
+
 /** Mostly valid bodies, then ones with a wrong, missing or additional member, then no JSON at all. */
 function bodies(description: Description, schema: Schema, values: Values): fc.Arbitrary<Uint8Array> {
   const valid = value(description, schema, values, '');
   const spoilt = fc
-    .tuple(valid, fc.constantFrom(...Object.keys(schema.properties ?? { x: {} })), fc.jsonValue())
+    .tuple(valid, fc.constantFrom(...namesIn(schema)), fc.jsonValue())
     .map(([good, name, bad]) => ({ ...(good as object), [name]: bad }));
   return fc.oneof(
     { weight: 6, arbitrary: valid.map(encode) },
@@ -240,6 +258,7 @@ function value(
     return inner(description.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, name);
   }
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((option) => inner(option, name)));
+  if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.type === 'object') {
     const properties = Object.entries(schema.properties ?? {});
@@ -261,8 +280,9 @@ function value(
             unit: 'grapheme',
           })
         : fc.stringMatching(new RegExp(schema.pattern));
-    const fitting = special[name];
-    return fitting === undefined
+    const pattern = new RegExp(schema.pattern ?? '');
+    const fitting = special[name]?.filter((text) => name !== 'schema' || pattern.test(text));
+    return fitting === undefined || fitting.length === 0
       ? free
       : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...fitting) }, { weight: 1, arbitrary: free });
   }

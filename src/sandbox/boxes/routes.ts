@@ -5,7 +5,16 @@ import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import type { BoxDoc, BoxKind, Member, Variable, Version } from '../model.ts';
 import type { Service } from '../service.ts';
 import { checkCycle, checkEvents, checkVariables, normalVariable } from './content.ts';
-import { BoxAnswer, BoxList, CommonBox, DiffAnswer, KIND_DEFAULTS, KIND_FIELDS, NewBox } from './schemas.ts';
+import {
+  BoxAnswer,
+  BoxList,
+  CommonBox,
+  DiffAnswer,
+  KIND_DEFAULTS,
+  KIND_FIELDS,
+  NEW_BOX_VARIANTS,
+  NewBox,
+} from './schemas.ts';
 import { boxChildren } from './tree.ts';
 import { boxDiff } from './diff.ts';
 import { spreadVersion } from './updates.ts';
@@ -238,6 +247,7 @@ export const boxRoutes: readonly Route[] = [
     success: 200,
     errors: [400, 409],
     body: NewBox,
+    variants: NEW_BOX_VARIANTS,
     answer: BoxAnswer,
     handler: create,
   },

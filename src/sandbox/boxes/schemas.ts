@@ -171,6 +171,15 @@ export const KIND_FIELDS: Readonly<Record<BoxKind, TSchema>> = {
   }),
 };
 
+/** A create request of each type. */
+export const NEW_BOX_VARIANTS: readonly TSchema[] = Object.entries(KIND_FIELDS).map(([kind, fields]) =>
+  Type.Object({
+    ...NewBox.properties,
+    schema: Type.String({ pattern: `/boxes/${kind}$` }),
+    ...(fields as ReturnType<typeof Type.Object>).properties,
+  }),
+);
+
 /** Which fields beyond the common ones a type has, with what is there when nothing was given. */
 export const KIND_DEFAULTS: Readonly<Record<BoxKind, Readonly<Record<string, unknown>>>> = {
   script: { requirements: [], events: {} },

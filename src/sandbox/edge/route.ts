@@ -49,6 +49,8 @@ export interface Route {
   open?: true;
   /** JSON body, or `bytes` where the body is not JSON. */
   body?: TSchema | 'bytes';
+  /** The bodies that the route takes, where they differ by type; each is stricter than `body`. */
+  variants?: readonly TSchema[];
   /** Schema of the successful answer, where it is JSON. */
   answer?: TSchema;
   /** Success codes of other readings. */

@@ -131,7 +131,9 @@ function requestBody(route: Route, example: unknown): Json {
     };
     return { requestBody: { required: true, content: route.path.endsWith('}') ? content : form } };
   }
-  const media = { schema: plain(route.body), ...(example === undefined ? {} : { example }) };
+  const schema =
+    route.variants === undefined ? plain(route.body) : { anyOf: route.variants.map((body) => plain(body)) };
+  const media = { schema, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { 'application/json': media } } };
 }
 

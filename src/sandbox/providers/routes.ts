@@ -8,6 +8,7 @@ import { startPhase, usersOf } from './lifecycle.ts';
 import {
   ImageAnswer,
   NewImage,
+  NEW_PROVIDER_VARIANTS,
   NewProvider,
   ProviderAnswer,
   ProviderLog,
@@ -230,6 +231,7 @@ export const providerRoutes: readonly Route[] = [
     success: 202,
     errors: [400, 409],
     body: NewProvider,
+    variants: NEW_PROVIDER_VARIANTS,
     moreFields: TYPE_FIELDS,
     answer: ProviderAnswer,
     handler: create,

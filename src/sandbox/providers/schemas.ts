@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { choice, Member } from '../schemas.ts';
 import { PROVIDER_TYPES } from './types.ts';
 
@@ -14,6 +14,17 @@ export const NewProvider = Type.Object({
   icon,
   owner: Type.Optional(Type.String({ maxLength: 64 })),
 });
+
+/** A create request of each type. */
+export const NEW_PROVIDER_VARIANTS: readonly TSchema[] = Object.entries(PROVIDER_TYPES).map(
+  ([type, { kind, fields }]) =>
+    Type.Object({
+      ...NewProvider.properties,
+      type: Type.Literal(type),
+      schema: Type.String({ pattern: `/${kind}/provider$` }),
+      ...fields,
+    }),
+);
 
 export const ProviderUpdate = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),

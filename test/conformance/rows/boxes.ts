@@ -356,8 +356,11 @@ export const boxRows: readonly Row[] = [
       events: { install },
       owner: 'somebody',
       organization: 'other',
+      visibility: 'public',
+      automatic_updates: 'major',
     });
-    holds(put, { ...change, owner: box.owner, organization: box.organization });
+    const { owner, organization, visibility, automatic_updates } = box;
+    holds(put, { ...change, owner, organization, visibility, automatic_updates });
     assert.equal(put.variables.length, 1);
     assert.equal(put.events.install.url, install.url);
     answers(await world.call('PUT', box.uri, { ...box, name: 7 }), 400);
