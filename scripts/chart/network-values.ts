@@ -8,10 +8,13 @@ export function networkValues(): Record<string, Field> {
     networkPolicy: group('NetworkPolicy of the pods.', {
       enabled: flag(true, 'Create it.'),
       metricsFrom: piece([], 'Peers that may read metrics and health. Empty: everybody.'),
-      dns: piece(
-        [{ namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],
-        'Peers that answer DNS, port 53. Empty: everybody, as node-local DNS needs.',
-      ),
+      dns: group('DNS.', {
+        to: piece(
+          [{ namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],
+          'Peers that answer. Empty: everybody, as node-local DNS and OpenShift need.',
+        ),
+        ports: ports([53], 'Its ports, UDP and TCP. OpenShift: 5353.'),
+      }),
       apiServer: group('The API server. It is no pod: by address.', {
         cidrs: texts([], 'Its addresses. Empty: all.', CIDR),
         ports: ports([443, 6443], 'Its ports.'),

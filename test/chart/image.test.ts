@@ -79,6 +79,9 @@ describe('the image', () => {
       await eventually('it is ready', async () => (await fetch(`${url}/readyz`)).ok);
       const metrics = await (await fetch(`${url}/metrics`)).text();
       expect(metrics).toContain('boxwright_build_info');
+      // What the chart asks for.
+      const memory = Number(/^process_resident_memory_bytes (.+)$/m.exec(metrics)?.[1]);
+      expect(memory).toBeLessThan(192 * 1024 * 1024);
       await eventually('it leads', async () => {
         const lease = await cluster.kubectl(['get', 'lease', 'boxwright-operator', '-n', home.name]);
         return lease.code === 0;
