@@ -27,7 +27,7 @@ const APPLIERS = 32;
 
 /** The person of the bench: applies, and watches what becomes Ready. */
 export class Bench {
-  readonly namespace = 'default';
+  readonly namespace: string;
   readonly client: KubeClient;
   readonly #port: UndiciKubePort;
   readonly #instances: Informer<Shown & KubeObject>;
@@ -35,20 +35,22 @@ export class Bench {
   /** When each apply was answered, milliseconds since the epoch. */
   readonly appliedAt = new Map<string, number>();
 
-  private constructor(port: UndiciKubePort) {
+  private constructor(port: UndiciKubePort, namespace: string) {
     this.#port = port;
+    this.namespace = namespace;
     this.client = new KubeClient(port, { clock: systemClock, random: Math.random, fieldManager: 'bench' });
     this.#instances = new Informer<Shown & KubeObject>({
       port,
       clock: systemClock,
       random: Math.random,
       type: typeOfKind('Instance'),
+      namespaces: [namespace],
     });
   }
 
-  static async open(kubeconfig: string): Promise<Bench> {
+  static async open(kubeconfig: string, namespace = 'default'): Promise<Bench> {
     const { source } = await loadKubeConfig({ file: kubeconfig });
-    return new Bench(new UndiciKubePort({ source, clock: systemClock }));
+    return new Bench(new UndiciKubePort({ source, clock: systemClock }), namespace);
   }
 
   async stop(): Promise<void> {
@@ -66,7 +68,7 @@ export class Bench {
   }
 
   /** The connection at the pace of the bench, a box, a policy box. */
-  async prepare(service: { url: string; token: string }): Promise<void> {
+  async prepare(service: { url: string; token: string }, poll = '{}'): Promise<void> {
     await eventually('the kinds are served', async () => {
       await this.client.list(typeOfKind('Instance'), { namespace: this.namespace });
       return true;
@@ -81,6 +83,7 @@ spec:
   endpoint: ${service.url}
   credentialsRef: {name: deploy-login}
   pace: {requestsPerSecond: 1000, burst: 2000, inFlight: 128}
+  poll: ${poll}
 ---${BOX_AND_POLICY}`);
     void this.#instances.start(this.#over.signal);
     await this.#instances.synced;
@@ -98,11 +101,12 @@ spec:
     }
   }
 
-  async applyInstances(count: number): Promise<void> {
+  /** Makes `count` instances, numbered from `first`. */
+  async applyInstances(count: number, first = 0): Promise<void> {
     const type = typeOfKind('Instance');
-    let next = 0;
+    let next = first;
     const applier = async (): Promise<void> => {
-      while (next < count) {
+      while (next < first + count) {
         const name = `bench-${next++}`;
         await this.client.create(type, {
           metadata: { name, namespace: this.namespace },
@@ -118,12 +122,17 @@ spec:
     await Promise.all(Array.from({ length: APPLIERS }, applier));
   }
 
+  /** Instances that are Ready now. */
+  ready(): number {
+    return this.#instances.list(this.namespace).filter(isReady).length;
+  }
+
   async allReady(count: number, progress: (ready: number) => void): Promise<void> {
     let told = 0;
     await eventually(
       `${count} instances are Ready`,
       () => {
-        const ready = this.#instances.list(this.namespace).filter(isReady).length;
+        const ready = this.ready();
         if (ready >= told + count / 5) progress((told = ready));
         return ready >= count;
       },

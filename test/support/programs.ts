@@ -87,10 +87,11 @@ export function startOperatorProgram(options: OperatorProgramOptions): Program {
 
 /** Waits until the operator says where it serves its metrics. */
 export function metricsUrlOf(program: Program): Promise<string> {
-  return eventually('the operator serves its metrics', () => {
+  const look = (): string | undefined => {
     if (program.child.exitCode !== null) throw new Error(`it has ended:\n${program.said()}`);
     return /"url":"(http:[^"]+)"/.exec(program.said())?.[1];
-  });
+  };
+  return eventually('the operator serves its metrics', look, { timeoutMs: 120_000 });
 }
 
 /** One value of a metrics text; undefined when it is not there. */
