@@ -295,6 +295,20 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     expect(world.sandbox.admin.records('instances')).toHaveLength(1);
   });
 
+  it('stays Ready when it is paused in step, by field and by annotation', async () => {
+    await world.apply(
+      instance('  tags: [a]\n  powerState: Running\n  lease: {operation: Shutdown, after: 9h}'),
+    );
+    await online();
+    await world.edit('Instance', 'web-eu', { paused: true });
+    await world.advance(60_000);
+    expect(ready()).toBe('True Settled');
+    expect(world.condition('Instance', 'web-eu', 'Ready')?.observedGeneration).toBe(2);
+    await world.edit('Box', 'web', { paused: true });
+    await world.advance(60_000);
+    expect(world.ready('Box', 'web')).toBe('True');
+  });
+
   it('sends nothing while paused and applies the change afterwards', async () => {
     await world.apply(instance('  tags: [a]'));
     await online();

@@ -38,7 +38,7 @@ export function boxKind(options: {
     create: (pass, draft) => createBox(pass, draft),
     converge: (pass, record, draft) => convergeBox(pass, record, draft),
     observe: (_pass, record) => shownOf(record),
-    changeWaits: (box) => box.status.observedGeneration !== box.metadata.generation,
+    inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
     removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
     remove: (pass, id) =>

@@ -1,5 +1,7 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
+import type { RequestedOperation } from '../../api/names.ts';
+import { canonicalJson } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { InstanceRecord, Write } from '../../service/index.ts';
 import { upload } from '../content/uploads.ts';
@@ -10,9 +12,11 @@ import type { Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
-import { expireOf, wireLease } from './lease/terms.ts';
+import { armedHash } from './lease/note.ts';
+import { expireOf, termsHash, wireLease } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
+import { managedOf } from './put/managed.ts';
 import { decideRemoval } from './removal.ts';
 import { INSTANCE_FORGOTTEN, projectInstance } from './status.ts';
 
@@ -53,7 +57,7 @@ export function instanceKind(options: {
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),
     observe: (pass, record) => projectInstance(pass.resource, record),
-    changeWaits: (instance) => instance.status.observedGeneration !== instance.metadata.generation,
+    inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {
       if (memory.operation?.outcome === 'unsent') memory.operation = undefined;
@@ -71,6 +75,21 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
   const [now, before] = [pairOf(entry), pairOf(known)];
   if (now.event === '' || now.state !== before.state || now.event !== before.event) return false;
   return now.state === 'processing' || (entry.updated !== undefined && entry.updated === known.updated);
+}
+
+/** Whether variables, tags, power, lease and requests are those that were carried out. */
+function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
+  const { status } = instance;
+  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
+  const armed = armedHash(instance, source === undefined ? undefined : termsHash(source));
+  return (
+    status.appliedHash === desired.hash &&
+    canonicalJson(status.managed) === canonicalJson(managedOf(desired)) &&
+    (status.armed === armed || status.armed === `released:${armed}`) &&
+    Object.entries(desired.requests).every(
+      ([of, token]) => status.handledRequests?.[of as RequestedOperation] === token,
+    )
+  );
 }
 
 /** The lease's end counts from the intent and is shown there. */

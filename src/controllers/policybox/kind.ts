@@ -48,7 +48,7 @@ export function policyBoxKind(options: {
       return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
     },
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
-    changeWaits: (box) => box.status.observedGeneration !== box.metadata.generation,
+    inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
     removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
     remove: (pass, id) =>

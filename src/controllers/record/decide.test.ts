@@ -33,6 +33,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     deleteSent: false,
     users: { names: [], others: false },
     refusal: () => undefined,
+    inStep: () => true,
     desired: { kind: 'ready', desired: 'wanted' },
     ...more,
   };

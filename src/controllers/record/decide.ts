@@ -52,6 +52,8 @@ export interface RecordObservation<Rec, Desired> {
   users: { names: string[]; others: boolean };
   /** What the last refusal of this very declaration said, while it holds. */
   refusal: (desired: Desired) => Verdict | undefined;
+  /** Whether what is declared is what was applied last. */
+  inStep: (desired: Desired) => boolean;
 
   desired?: Resolution<Desired>;
   search?: Looked<SearchOutcome>;
@@ -105,7 +107,11 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
 
 function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.paused) {
-    return report(verdict('Paused', 'Paused: nothing is sent until spec.paused is taken away'));
+    if (seen.desired === undefined) return { do: 'look', at: 'desired' };
+    if (seen.desired.kind === 'ready' && seen.inStep(seen.desired.desired)) {
+      return report({ ...verdict('Paused', 'Paused, and as declared'), keepsReady: true });
+    }
+    return report(verdict('Paused', 'Paused with a change that waits: take spec.paused away to apply it'));
   }
   if (seen.existence === undefined) return { do: 'look', at: 'existence' };
   if (seen.existence.kind === 'failed') return report(seen.existence.verdict);

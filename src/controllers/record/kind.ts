@@ -89,8 +89,8 @@ export interface RecordKind<
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
   /** With managementPolicy Observe: what the record shows. */
   observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
-  /** While paused: whether the declaration differs from what was applied last. */
-  changeWaits(resource: R): boolean;
+  /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
+  inStep(resource: R, desired: Desired): boolean;
   /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */

@@ -153,6 +153,7 @@ export class RecordReconciler<
       onMissing: policies.missing,
       deleteSent: resource.status.deleteSentAt !== undefined,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, resource, desired, now),
     };
   }
@@ -250,7 +251,7 @@ export class RecordReconciler<
       case 'report': {
         const fields =
           step.record === undefined || pass === undefined ? {} : this.#kind.observe(pass, step.record);
-        return { wish: { verdict: this.#paused(resource, step.verdict), fields } };
+        return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
         return this.#effects.release(resource, run.signal);
@@ -311,11 +312,6 @@ export class RecordReconciler<
       return this.#effects.release(resource, run.signal);
     }
     return { wish: { verdict: said, fields: {} } };
-  }
-
-  #paused(resource: R, said: Verdict): Verdict {
-    if (said.reason !== 'Paused' || !this.#kind.changeWaits(resource)) return said;
-    return { ...said, message: 'Paused with a change that waits: take spec.paused away to apply it' };
   }
 
   #claimOf(resource: R): ClaimJudgement {

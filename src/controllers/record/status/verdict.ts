@@ -10,6 +10,8 @@ export interface Verdict {
   recheckAfterMs?: number;
   /** Conditions beside Ready, Reconciling and Stalled. */
   extra?: readonly ExtraCondition[];
+  /** The present generation declares what was applied last: a reason that leaves Ready as it was keeps it. */
+  keepsReady?: boolean;
 }
 
 /** A condition beside the three: LeaseExpiring or Drifted only while True, Reachable of a Connection always. */
@@ -46,7 +48,7 @@ export interface ConditionContext {
 export function conditionsOf(said: Verdict, context: ConditionContext): Condition[] {
   const rule = factsOf(said.reason);
   const old = new Map((context.current.conditions ?? []).map((condition) => [condition.type, condition]));
-  const settled = context.current.observedGeneration === context.generation;
+  const settled = said.keepsReady === true || context.current.observedGeneration === context.generation;
   const wasReady = old.get('Ready');
   const kept = rule.ready === 'AsBefore' && settled && wasReady?.status === 'True';
   const next: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>[] = [
