@@ -10,7 +10,7 @@ export type { CallFilter, CallRecord } from './edge/calls.ts';
 export type { Fault } from './edge/faults.ts';
 export type { ListLag } from './edge/lag.ts';
 export { READINGS, type ReadingChoice, type ReadingName } from './edge/readings.ts';
-export type { OperationFault } from './instances/operation-faults.ts';
+export type { OperationFault } from './instances/run/operation-faults.ts';
 export { DEFAULT_DURATIONS, type Durations } from './settings.ts';
 export { DataError } from './store/database.ts';
 export { TEST_PROVIDER_ID } from './providers/view.ts';

@@ -2,8 +2,12 @@ import { systemClock, type Clock, type Random } from '../base/clock.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ScriptHost } from './instances/script-host.ts';
-import { DEFAULT_WEBHOOKS, WebhookCaller, type WebhookSettings } from './instances/webhook-caller.ts';
+import { ScriptHost } from './instances/scripts/script-host.ts';
+import {
+  DEFAULT_WEBHOOKS,
+  WebhookCaller,
+  type WebhookSettings,
+} from './instances/webhooks/webhook-caller.ts';
 import { createAccount, type AccountSpec } from './accounts.ts';
 import { Admin } from './admin/admin.ts';
 import { Calls } from './edge/calls.ts';
@@ -18,8 +22,8 @@ import { Engine, type JobResumer, type JobRunner } from './engine.ts';
 import type { SandboxAnswer, SandboxRequest } from './http.ts';
 import { Ids, strongRandom } from './ids.ts';
 import { runLease } from './instances/lease.ts';
-import { OperationFaults } from './instances/operation-faults.ts';
-import { resumeOperation, runOperation } from './instances/steps.ts';
+import { OperationFaults } from './instances/run/operation-faults.ts';
+import { resumeOperation, runOperation } from './instances/run/steps.ts';
 import { runGroups } from './organizations/routes.ts';
 import { runProvider } from './providers/lifecycle.ts';
 import { ROUTES } from './routes.ts';

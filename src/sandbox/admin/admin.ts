@@ -5,7 +5,7 @@ import type { Fault } from '../edge/faults.ts';
 import type { HideCreated } from '../edge/hidden.ts';
 import type { ListLag } from '../edge/lag.ts';
 import { compileRules, type ReadingChoice } from '../edge/readings.ts';
-import type { OperationFault } from '../instances/operation-faults.ts';
+import type { OperationFault } from '../instances/run/operation-faults.ts';
 import type { Service } from '../service.ts';
 import type { Durations } from '../settings.ts';
 import { grantToken, tokenHash } from '../security/tokens.ts';

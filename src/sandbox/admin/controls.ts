@@ -1,5 +1,5 @@
 import type { AccountSpec } from '../accounts.ts';
-import type { OperationFault } from '../instances/operation-faults.ts';
+import type { OperationFault } from '../instances/run/operation-faults.ts';
 import type { Admin, RecordTable } from './admin.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-import { startOperation } from '../instances/operations.ts';
+import { startOperation } from '../instances/run/operations.ts';
 import { freezeStack, revision } from '../instances/stack.ts';
 import type { BoxDoc, VersionNumber } from '../model.ts';
 import type { Service } from '../service.ts';

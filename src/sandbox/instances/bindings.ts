@@ -1,7 +1,7 @@
 import type { Node } from '../boxes/tree.ts';
 import type { InstanceDoc, Variable } from '../model.ts';
 import type { Service } from '../service.ts';
-import { effectiveVariables } from './environment.ts';
+import { effectiveVariables } from './run/environment.ts';
 import { instanceTree } from './stack.ts';
 import { terminated } from '../edge/readings.ts';
 

@@ -7,7 +7,7 @@ import type { BoxDoc, InstanceDoc, Lease, Override, Variable } from '../model.ts
 import { armLease, lifespanLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { allocate, checkQuota, type Demand } from '../organizations/cost-centers.ts';
 import { checkProviderEnabled } from '../organizations/gates.ts';
-import { startOperation } from './operations.ts';
+import { startOperation } from './run/operations.ts';
 import { freeze, freezeStack } from './stack.ts';
 import { instanceText } from './view.ts';
 

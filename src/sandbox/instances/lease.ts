@@ -3,7 +3,7 @@ import type { BoxDoc, InstanceDoc, JobDoc, Lease } from '../model.ts';
 import type { Service } from '../service.ts';
 import { formatTime, parseTime } from '../time.ts';
 import { terminated } from '../edge/readings.ts';
-import { startOperation } from './operations.ts';
+import { startOperation } from './run/operations.ts';
 
 export interface LeaseRequest {
   operation: string;

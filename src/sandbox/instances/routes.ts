@@ -1,216 +1,23 @@
 import { Type } from 'typebox';
-import { canChange, canSee, canSeeBox } from '../access.ts';
-import { checkVariables } from '../boxes/content.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
-import type { OperationName } from '../edge/readings.ts';
-import { badRequest, conflict, forbidden, notFound, Refusal } from '../http.ts';
-import type { BoxDoc, InstanceDoc, Member, Override } from '../model.ts';
-import { resolveBindings } from './bindings.ts';
-import { deploy, overrides } from './deploy.ts';
-import { armLease, dropLease, requestedLease, type LeaseRequest } from './lease.ts';
-import { runId, startOperation } from './operations.ts';
+import { canSee } from '../access.ts';
+import type { Route } from '../edge/route.ts';
+import { operate, pull, remove } from './actions.ts';
+import { deploy } from './deploy.ts';
+import { instanceList, shown, visible } from './lookup.ts';
 import {
   ActivityAnswer,
   BindingInstance,
   DeployRequest,
   InstanceAnswer,
   InstanceEntry,
-  ServiceAnswer,
   InstanceUpdate,
   OperationAnswer,
   PullRequest,
   ReconfigureRequest,
+  ServiceAnswer,
 } from './schemas.ts';
-import { freeze, freezeStack, instanceTree, revision } from './stack.ts';
-import { instanceEntry, instanceText, operationView, serviceView } from './view.ts';
-
-/** The instance of the path. @throws Refusal 404 or 403 */
-function visible(call: Call): InstanceDoc {
-  const { service } = call;
-  const id = param(call, 'instance_id');
-  const instance = service.store.instances.get(id);
-  if (instance === undefined) {
-    const was = service.store.settings.get(`gone:${id}`);
-    throw was === undefined
-      ? notFound(`there is no instance ${id}`)
-      : new Refusal(service.rules.goneStatus, `instance ${id} was deleted`);
-  }
-  if (!canSee(call.caller, instance)) throw forbidden(`instance ${id} is not shared with you`);
-  return instance;
-}
-
-function changeable(call: Call): InstanceDoc {
-  const instance = visible(call);
-  if (!canChange(call.caller, instance))
-    throw forbidden(`you may read instance ${instance.id}, not change it`);
-  return instance;
-}
-
-function pair(instance: InstanceDoc): string {
-  return `${instance.state}, ${instance.operation.event}`;
-}
-
-const text = (call: Call, instance: InstanceDoc): Outcome => ({
-  kind: 'text',
-  text: instanceText(call.service, instance),
-});
-
-/** Starts `operation` when the state of the instance allows it. @throws Refusal 409 */
-function operate(call: Call, operation: Exclude<OperationName, 'terminate' | 'delete' | 'put'>): Outcome {
-  const { service } = call;
-  let instance = changeable(call);
-  if (!service.rules.accepts[operation](instance.state, instance.operation.event)) {
-    throw conflict(`${operation}: not possible while instance ${instance.id} is (${pair(instance)})`);
-  }
-  if (operation === 'deploy' || operation === 'reinstall') instance = refreshed(call, instance);
-  return begin(call, instance, operation);
-}
-
-function begin(call: Call, instance: InstanceDoc, operation: string): Outcome {
-  const started = startOperation(call.service, instance, {
-    operation,
-    username: call.caller.personal,
-    workspace: instance.owner,
-    at: call.service.time.now(),
-  });
-  return { ...text(call, started), status: call.service.rules.operationStatus } as Outcome;
-}
-
-/** Re-deploying and reinstalling take the newest draft; what was deployed as a version stays that version. */
-function refreshed(call: Call, instance: InstanceDoc): InstanceDoc {
-  const { service } = call;
-  const current = revision(service, instance.stack[0] ?? '');
-  const main = service.store.boxes.get(current?.id ?? '');
-  if (main === undefined) return instance;
-  return { ...instance, stack: freezeStack(service, main, instance.variables) };
-}
-
-interface InstanceBody {
-  boxes?: { id: string }[];
-  tags?: string[];
-  members?: Member[];
-  variables?: Override[];
-  lease?: LeaseRequest | null;
-  schedule?: LeaseRequest | null;
-}
-
-function update(call: Call): Outcome {
-  const { service, caller } = call;
-  const instance = changeable(call);
-  const body = call.body as InstanceBody;
-  if (!service.rules.accepts.put(instance.state, instance.operation.event)) {
-    throw conflict(`instance ${instance.id} is processing and cannot be changed now`);
-  }
-  const next: InstanceDoc = { ...instance };
-  if (body.boxes !== undefined) next.stack = boxesFor(call, instance, body.boxes);
-  if (body.tags !== undefined) next.tags = [...new Set(body.tags)];
-  if (body.members !== undefined) next.members = body.members;
-  if (body.variables !== undefined) {
-    const tree = instanceTree(service, instance);
-    if (tree !== undefined) next.variables = overrides(tree, body.variables);
-    checkVariables(service, caller, next.variables);
-  }
-  next.bindings = resolveBindings(service, next);
-  applyLease(call, next, body);
-  const stored = service.store.instances.put({ ...next, updated: service.time.stamp() });
-  armLease(service, stored);
-  return text(call, stored);
-}
-
-function boxesFor(call: Call, instance: InstanceDoc, boxes: readonly { id: string }[]): string[] {
-  const { service } = call;
-  const own = new Map(instance.stack.map((key) => [revision(service, key)?.id, key]));
-  const stack = boxes.map(({ id }) => {
-    const kept = own.get(id);
-    if (kept !== undefined) return kept;
-    const box: BoxDoc | undefined = service.store.boxes.get(id);
-    if (box === undefined || !canSeeBox(call.caller, box)) {
-      throw badRequest(`boxes: there is no box ${id} that you can see`);
-    }
-    return freeze(service, box);
-  });
-  if (stack.length === 0) throw badRequest('boxes: an instance has at least its own box');
-  return stack;
-}
-
-function applyLease(call: Call, next: InstanceDoc, body: InstanceBody): void {
-  const { rules } = call.service;
-  const request = body.lease === undefined ? body.schedule : body.lease;
-  if (request === undefined || request === null) {
-    if (rules.leaseDropped) delete next.lease;
-    return;
-  }
-  if (request.operation === 'alwayson') {
-    if (rules.leaseAlwaysOn) delete next.lease;
-    return;
-  }
-  const lease = requestedLease(call.service, request);
-  if (lease === undefined) return;
-  const same = lease.expire === next.lease?.expire && lease.operation === next.lease?.operation;
-  // Sent back unchanged, a lease that has released does not start again.
-  next.lease =
-    same && request.released === true ? { ...lease, released: next.lease?.released ?? false } : lease;
-}
-
-function remove(call: Call): Outcome {
-  const { service } = call;
-  const { rules, store } = service;
-  const wanted = call.query.get('operation') ?? rules.bareDelete;
-  const instance = changeable(call);
-  const { state, operation } = instance;
-  const deletions: Record<string, () => Outcome> = {
-    terminate: () => begin(call, instance, 'terminate'),
-    force_terminate: () => begin(call, instance, 'force_terminate'),
-    delete: () => {
-      for (const record of store.operations.by('instance', instance.id)) store.operations.delete(record.id);
-      for (const log of store.logs.by('instance', instance.id)) store.logs.delete(log.id);
-      service.engine.cancel(runId(instance.id));
-      dropLease(service, instance.id);
-      store.instances.delete(instance.id);
-      store.settings.put({ id: `gone:${instance.id}`, value: service.time.stamp() });
-      return { kind: 'none', status: rules.operationStatus };
-    },
-  };
-  const accepted: Record<string, (state: string, event: string) => boolean> = {
-    terminate: rules.acceptsTerminate,
-    force_terminate: rules.accepts.force_terminate,
-    delete: rules.accepts.delete,
-  };
-  const act = deletions[wanted];
-  if (act === undefined) {
-    throw badRequest(`operation: "${wanted}" is not one of ${Object.keys(deletions).join(', ')}`);
-  }
-  if (accepted[wanted]?.(state, operation.event) !== true) {
-    throw conflict(`${wanted}: not possible while instance ${instance.id} is (${pair(instance)})`);
-  }
-  return act();
-}
-
-function pull(call: Call): Outcome {
-  const { service } = call;
-  const instance = changeable(call);
-  const { box_id: id } = call.body as { box_id: string };
-  const version = service.store.boxes.get(id);
-  if (version === undefined || !canSeeBox(call.caller, version)) {
-    throw badRequest(`box_id: there is no box version ${id} that you can see`);
-  }
-  if ((version.version?.box ?? version.id) !== instance.box) {
-    throw badRequest(`box_id: ${id} is no version of box ${instance.box}, which the instance runs`);
-  }
-  if (!service.rules.accepts.pull(instance.state, instance.operation.event)) {
-    throw conflict(`pull: not possible while instance ${instance.id} is (${pair(instance)})`);
-  }
-  const stack = freezeStack(service, version, instance.variables);
-  begin(call, { ...instance, stack }, 'pull');
-  return { kind: 'none', status: service.rules.operationStatus };
-}
-
-/** Instances of a list, those asked for by `ids` when there is such a query. */
-export function instanceList(call: Call, instances: readonly InstanceDoc[]): Outcome {
-  const ids = call.service.rules.idsEverywhere ? idsOf(call) : undefined;
-  const chosen = ids === undefined ? instances : instances.filter((instance) => ids.has(instance.id));
-  return { kind: 'list', items: chosen.map((instance) => instanceEntry(call.service, instance)) };
-}
+import { update } from './update.ts';
+import { operationView, serviceView } from './view.ts';
 
 const OPERATIONS = ['deploy', 'poweron', 'shutdown', 'reinstall'] as const;
 
@@ -250,7 +57,7 @@ export const instanceRoutes: readonly Route[] = [
     success: 200,
     errors: [400, 403, 404],
     answer: InstanceAnswer,
-    handler: (call) => text(call, visible(call)),
+    handler: (call) => shown(call, visible(call)),
   },
   {
     method: 'PUT',

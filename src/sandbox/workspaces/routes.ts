@@ -3,7 +3,7 @@ import { belongsTo, canChange, canSeeProvider } from '../access.ts';
 import { boxText } from '../boxes/view.ts';
 import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, forbidden, notFound } from '../http.ts';
-import { instanceList } from '../instances/routes.ts';
+import { instanceList } from '../instances/lookup.ts';
 import type { Member, WorkspaceDoc } from '../model.ts';
 import { BoxList } from '../boxes/schemas.ts';
 import { InstanceEntry } from '../instances/schemas.ts';

@@ -1,5 +1,5 @@
-import type { InstanceDoc, Machine } from '../model.ts';
-import type { Service } from '../service.ts';
+import type { InstanceDoc, Machine } from '../../model.ts';
+import type { Service } from '../../service.ts';
 import { line, machineNames, type Run } from './operations.ts';
 import { note, userOf } from './outcome.ts';
 

@@ -1,9 +1,9 @@
-import { blobByUrl } from '../blobs/routes.ts';
-import type { ActivityLine, InstanceDoc } from '../model.ts';
-import type { Service } from '../service.ts';
-import { line, type Run } from './operations.ts';
-import { note, userOf } from './outcome.ts';
-import type { ScriptStep } from './plan.ts';
+import { blobByUrl } from '../../blobs/routes.ts';
+import type { ActivityLine, InstanceDoc } from '../../model.ts';
+import type { Service } from '../../service.ts';
+import { line, type Run } from '../run/operations.ts';
+import { note, userOf } from '../run/outcome.ts';
+import type { ScriptStep } from '../run/plan.ts';
 import type { ScriptResult } from './simulate.ts';
 
 /** The text of a step's script, undefined when its file is not there. */

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { settle } from '../../base/virtual-clock.ts';
-import { ok, startFixture, type Fixture } from '../fixture.ts';
+import { settle } from '../../../base/virtual-clock.ts';
+import { ok, startFixture, type Fixture } from '../../fixture.ts';
 
 const servers: Server[] = [];
 afterEach(() => {

@@ -1,9 +1,9 @@
-import type { ActivityLine, InstanceDoc, Machine, OperationDoc } from '../model.ts';
-import type { Service } from '../service.ts';
-import { resolveBindings } from './bindings.ts';
+import type { ActivityLine, InstanceDoc, Machine, OperationDoc } from '../../model.ts';
+import type { Service } from '../../service.ts';
+import { resolveBindings } from '../bindings.ts';
 import { scriptSteps, type Step } from './plan.ts';
-import { instanceTree } from './stack.ts';
-import { webhooksOf } from './webhooks.ts';
+import { instanceTree } from '../stack.ts';
+import { webhooksOf } from '../webhooks/webhooks.ts';
 
 /** Data of an operation's job. */
 export interface Run extends Record<string, unknown> {

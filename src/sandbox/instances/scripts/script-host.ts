@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readSync, rmSync, fstatSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { ScriptEnvironment } from './environment.ts';
-import type { ScriptStep } from './plan.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { ScriptEnvironment } from '../run/environment.ts';
+import type { ScriptStep } from '../run/plan.ts';
 import type { ScriptResult } from './simulate.ts';
 
 /** Output beyond this is cut off, bytes. */

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { WebhookAnswer, WebhookCall, WebhookResult } from './webhooks.ts';
 
 export interface WebhookSettings {

@@ -1,7 +1,7 @@
-import type { ActivityLine, InstanceDoc, ServiceDoc } from '../model.ts';
-import { release } from '../organizations/cost-centers.ts';
-import type { Service } from '../service.ts';
-import { leaseAfterOperation } from './lease.ts';
+import type { ActivityLine, InstanceDoc, ServiceDoc } from '../../model.ts';
+import { release } from '../../organizations/cost-centers.ts';
+import type { Service } from '../../service.ts';
+import { leaseAfterOperation } from '../lease.ts';
 import { finishRecord, line, type Run, runId } from './operations.ts';
 
 /** Adds lines to the activity of the operation that runs. */

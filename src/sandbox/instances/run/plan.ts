@@ -1,4 +1,4 @@
-import type { Node } from '../boxes/tree.ts';
+import type { Node } from '../../boxes/tree.ts';
 
 export interface ScriptStep {
   do: 'script';

@@ -1,9 +1,9 @@
-import { blobByUrl } from '../blobs/routes.ts';
-import type { Node } from '../boxes/tree.ts';
-import type { InstanceDoc, Variable } from '../model.ts';
-import type { Service } from '../service.ts';
+import { blobByUrl } from '../../blobs/routes.ts';
+import type { Node } from '../../boxes/tree.ts';
+import type { InstanceDoc, Variable } from '../../model.ts';
+import type { Service } from '../../service.ts';
 import type { ScriptStep } from './plan.ts';
-import { instanceTree } from './stack.ts';
+import { instanceTree } from '../stack.ts';
 
 /** What a script sees: variables by name, and files that have to be put down before it runs. */
 export interface ScriptEnvironment {

@@ -1,10 +1,10 @@
-import type { InstanceDoc } from '../model.ts';
-import { fieldsOf } from '../organizations/fields.ts';
-import type { Service } from '../service.ts';
-import { effectiveVariables } from './environment.ts';
-import { line, type Run } from './operations.ts';
-import { note, userOf } from './outcome.ts';
-import { revision } from './stack.ts';
+import type { InstanceDoc } from '../../model.ts';
+import { fieldsOf } from '../../organizations/fields.ts';
+import type { Service } from '../../service.ts';
+import { effectiveVariables } from '../run/environment.ts';
+import { line, type Run } from '../run/operations.ts';
+import { note, userOf } from '../run/outcome.ts';
+import { revision } from '../stack.ts';
 
 /** One call of one webhook for one machine. */
 export interface WebhookCall {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ok, startFixture, type Fixture } from '../fixture.ts';
+import { ok, startFixture, type Fixture } from '../../fixture.ts';
 
 const DONE = 60_000;
 

@@ -1,13 +1,13 @@
-import type { InstanceDoc, JobDoc } from '../model.ts';
-import type { Service } from '../service.ts';
+import type { InstanceDoc, JobDoc } from '../../model.ts';
+import type { Service } from '../../service.ts';
 import { addMachines } from './machines.ts';
 import { dueOf, type Run } from './operations.ts';
 import { fail, finish } from './outcome.ts';
 import type { ScriptStep, Step } from './plan.ts';
-import { recordScript, scriptContent } from './script-step.ts';
-import { simulate, type ScriptResult } from './simulate.ts';
+import { recordScript, scriptContent } from '../scripts/script-step.ts';
+import { simulate, type ScriptResult } from '../scripts/simulate.ts';
 import { environmentOf } from './environment.ts';
-import { applyWebhooks, webhookCalls, type WebhookResult } from './webhooks.ts';
+import { applyWebhooks, webhookCalls, type WebhookResult } from '../webhooks/webhooks.ts';
 
 /** Carries an operation's job one step on. */
 export function runOperation(service: Service, job: JobDoc, at: number): void {
