@@ -87,6 +87,7 @@ describe('a claim', () => {
     await world.advance(1_200_000);
     await patch(world, 'web', { annotations: null, finalizers: null });
     await world.until(() => shown(world, 'web').metadata.finalizers?.length === 1, 20_000);
+    expect(shown(world, 'web').metadata.annotations?.[CLAIM]).toBeDefined();
   });
 
   it('that differs from status is a conflict', async () => {
@@ -94,6 +95,28 @@ describe('a claim', () => {
     await patch(world, 'web', { annotations: { [EXTERNAL_ID]: 'another' } });
     await world.until(() => reasonOf(world, 'web') === 'False Conflict');
     expect(world.condition('Box', 'web', 'Ready')?.message).toContain('another');
+  });
+
+  it('is taken up by what a backup brings back: another uid, the old annotations, status or none', async () => {
+    for (const withStatus of [true, false]) {
+      const world = await withBox('web', '  deletionPolicy: Orphan');
+      const before = shown(world, 'web');
+      await world.delete('Box', 'web');
+      await world.until(() => world.get('Box', 'web') === undefined);
+      await world.stop();
+      await world.apply(box('web', '  description: Restored', before.metadata.annotations));
+      if (withStatus) {
+        await world.user.mergePatch(
+          typeOfKind('Box'),
+          { namespace: NAMESPACE, name: 'web' },
+          { status: before.status ?? {} },
+          { subresource: 'status' },
+        );
+      }
+      world.start();
+      await world.until(() => reasonOf(world, 'web') === 'True Settled');
+      expect(boxes(world)).toMatchObject([{ id: before.status?.id, description: 'Restored' }]);
+    }
   });
 });
 
@@ -126,27 +149,29 @@ describe('two that adopt the same record', () => {
   });
 });
 
-describe('an installation', () => {
-  const unconfirmed = async (world: World): Promise<void> => {
-    const before = writes(world);
-    await world.edit('Box', 'web', { description: 'must not be sent' });
-    await world.until(() => reasonOf(world, 'web') === 'False Conflict');
-    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('--installation-id');
-    await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
-    await world.delete('Box', 'web');
-    await world.advance(600_000);
-    expect(world.get('Box', 'web')?.metadata.finalizers).toHaveLength(1);
-    expect(writes(world)).toBe(before);
-  };
+/** What comes of an edit and an orphaning deletion while the installation is not confirmed. */
+async function unconfirmed(world: World): Promise<{ said: string; held: boolean; sent: number }> {
+  const before = writes(world);
+  await world.edit('Box', 'web', { description: 'must not be sent' });
+  await world.until(() => reasonOf(world, 'web') === 'False Conflict');
+  const said = world.condition('Box', 'web', 'Ready')?.message ?? '';
+  await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
+  await world.delete('Box', 'web');
+  await world.advance(600_000);
+  const held = world.get('Box', 'web')?.metadata.finalizers?.length === 1;
+  return { said, held, sent: writes(world) - before };
+}
+const NOTHING_DONE = { said: expect.stringContaining('--installation-id') as string, held: true, sent: 0 };
 
+describe('an installation', () => {
   it('whose ConfigMap was copied writes nothing and lets nothing go', async () => {
     const world = await withBox();
     await world.stop();
     const data = world.kube.get(CONFIG_MAPS, INSTALLATION)?.['data'];
     await world.user.delete(CONFIG_MAPS, INSTALLATION);
-    await world.user.create(CONFIG_MAPS, { metadata: INSTALLATION, data } as never);
+    await world.user.create(CONFIG_MAPS, { metadata: INSTALLATION, data });
     world.start();
-    await unconfirmed(world);
+    expect(await unconfirmed(world)).toEqual(NOTHING_DONE);
   });
 
   it('whose ConfigMap is gone while there are claims writes nothing and lets nothing go', async () => {
@@ -154,7 +179,7 @@ describe('an installation', () => {
     await world.stop();
     await world.user.delete(CONFIG_MAPS, INSTALLATION);
     world.start();
-    await unconfirmed(world);
+    expect(await unconfirmed(world)).toEqual(NOTHING_DONE);
   });
 
   it('counts a record in status as a claim, though every annotation was wiped', async () => {
@@ -163,6 +188,6 @@ describe('an installation', () => {
     await patch(world, 'web', { annotations: null });
     await world.user.delete(CONFIG_MAPS, INSTALLATION);
     world.start();
-    await unconfirmed(world);
+    expect(await unconfirmed(world)).toEqual(NOTHING_DONE);
   });
 });

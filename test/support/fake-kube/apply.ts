@@ -56,15 +56,15 @@ export function applyConfiguration(
 
 /** A write that was no apply takes over what it changed from those who applied it. */
 export function takeOver(before: StoredObject, after: StoredObject, manager: string, owners: Owners): void {
+  const writer = `${manager} (update)`;
   for (const [name, paths] of owners) {
+    // What it took over before is its own already.
+    if (name === manager || name === writer) continue;
     for (const id of paths) {
       const path = JSON.parse(id) as string[];
       if (sameJson(at(before, path), at(after, path))) continue;
-      if (name !== manager) {
-        paths.delete(id);
-        const own = owners.get(`${manager} (update)`) ?? new Set();
-        owners.set(`${manager} (update)`, own.add(id));
-      }
+      paths.delete(id);
+      owners.set(writer, (owners.get(writer) ?? new Set()).add(id));
     }
   }
 }
