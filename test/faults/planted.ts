@@ -117,8 +117,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an operation is over when any operation is over',
     file: 'controllers/instance/operation/follow.ts',
-    find: 'const ours = newer.filter((operation) => matches(operation, current.event));',
-    replace: 'const ours = seen.operations.records.filter((operation) => operation.id !== current.event);',
+    find: 'const ours = newer?.filter((operation) => isOurs(operation, current.event, seen.user)) ?? [];',
+    replace:
+      'const ours = newer === undefined ? [] : (seen.operations as { records: OperationRecord[] }).records;',
     workloads: ['operate'],
   },
   {
