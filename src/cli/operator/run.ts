@@ -51,9 +51,13 @@ export async function runOperator(
   const metrics = new Metrics();
   const serviceMetrics = new ServiceMetrics(metrics);
   const processMetrics = new ProcessMetrics(metrics);
-  const wire = new UndiciKubePort({ source: loaded.source, clock, userAgent: `boxwright/${version}` });
+  const wireOptions = { source: loaded.source, clock, userAgent: `boxwright/${version}` };
+  const wire = new UndiciKubePort(wireOptions);
+  // A connection of its own: renewals must not queue behind the writes of a thousand resources.
+  const leaderWire = new UndiciKubePort(wireOptions);
   try {
-    const port = countingPort(wire, metrics, new URL(loaded.server).host);
+    const { host } = new URL(loaded.server);
+    const port = countingPort(wire, metrics, host);
     const kube = new KubeClient(port, { clock, random });
     const identity = `${hostname()}_${randomUUID()}`;
     log.info({ version, server: loaded.server, namespace, namespaces: namespaces ?? 'all' }, 'starting');
@@ -95,7 +99,7 @@ export async function runOperator(
         ? {}
         : {
             elector: new Elector({
-              port,
+              port: countingPort(leaderWire, metrics, host),
               clock,
               random,
               namespace,
@@ -111,7 +115,7 @@ export async function runOperator(
     log.info({}, 'ended in good order');
   } finally {
     processMetrics.stop();
-    await wire.close();
+    await Promise.all([wire.close(), leaderWire.close()]);
   }
 }
 
