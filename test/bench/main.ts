@@ -1,7 +1,7 @@
 /**
  * Measures the creation of many instances: control plane, embedded service and operator in processes of their
  * own. Usage: node test/bench/main.ts [--instances 1000] [--latency 200] [--deploy 5000] [--output json]
- * [--cpu-prof <folder>]
+ * [--cpu-prof <folder>] [--leader-elect false]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     deploy: { type: 'string', default: '5000' },
     output: { type: 'string', default: 'table' },
     'cpu-prof': { type: 'string' },
+    'leader-elect': { type: 'string', default: 'true' },
   },
 });
 const count = Number(values.instances);
@@ -48,6 +49,7 @@ try {
     kubeconfigFile,
     home: 'default',
     namespaces: [bench.namespace],
+    flags: [`--leader-elect=${values['leader-elect']}`],
     nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
   });
   running.push(operator);

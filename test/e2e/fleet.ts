@@ -72,12 +72,15 @@ export class Fleet implements AsyncDisposable {
       flags: this.#flags,
     });
     this.#operator = operator;
-    void operator.ended.then(() => {
-      if (this.#operator !== operator) return;
-      this.endedByItself++;
-      void this.startOperator();
-    });
+    void this.#restart(operator);
     await Promise.race([metricsUrlOf(operator), operator.ended]);
+  }
+
+  async #restart(operator: Program): Promise<void> {
+    await operator.ended;
+    if (this.#operator !== operator) return;
+    this.endedByItself++;
+    await this.startOperator();
   }
 
   /** SIGKILL. */
