@@ -14,38 +14,42 @@ export function callerOf(service: Service, accountId: string): Caller | undefine
   if (account === undefined) return undefined;
   const { workspaces } = service.store;
   const teams = [...workspaces.by('owner', account.workspace), ...workspaces.by('member', account.workspace)];
+  const writable = (team: WorkspaceDoc): boolean =>
+    team.owner === account.workspace ||
+    team.members.some(({ workspace, role }) => workspace === account.workspace && role === 'collaborator');
   return {
     account: account.id,
     email: account.email,
     personal: account.workspace,
     organization: account.organization,
     workspaces: new Set([account.workspace, ...teams.map((team) => team.id)]),
+    writes: new Set([account.workspace, ...teams.filter(writable).map((team) => team.id)]),
   };
 }
 
-function sharedWith(caller: Caller, record: Owned, roles: readonly string[]): boolean {
+function sharedWith(workspaces: ReadonlySet<string>, record: Owned, roles: readonly string[]): boolean {
   return (
-    caller.workspaces.has(record.owner) ||
-    record.members.some((member) => roles.includes(member.role) && caller.workspaces.has(member.workspace))
+    workspaces.has(record.owner) ||
+    record.members.some((member) => roles.includes(member.role) && workspaces.has(member.workspace))
   );
 }
 
 /** Owner, member of whatever role, or visible by interface document section 2.1. */
 export function canSeeBox(caller: Caller, box: BoxDoc): boolean {
   return (
-    sharedWith(caller, box, ['collaborator', 'read']) ||
+    sharedWith(caller.workspaces, box, ['collaborator', 'read']) ||
     box.visibility === 'public' ||
     (box.visibility === 'organization' && box.organization === caller.organization)
   );
 }
 
 export function canSee(caller: Caller, record: InstanceDoc | ProviderDoc): boolean {
-  return sharedWith(caller, record, ['collaborator', 'read']);
+  return sharedWith(caller.workspaces, record, ['collaborator', 'read']);
 }
 
 /** Owner or collaborator; the role `read` does not suffice. */
 export function canChange(caller: Caller, record: Owned): boolean {
-  return sharedWith(caller, record, ['collaborator']);
+  return sharedWith(caller.writes, record, ['collaborator']);
 }
 
 /**
@@ -73,7 +77,7 @@ export function administers(caller: Caller, organization: OrganizationDoc): bool
 /** The workspace that a new record is to belong to: the one named, or the caller's personal one. */
 export function ownerFor(caller: Caller, owner: unknown): string {
   if (owner === undefined || owner === null || owner === '') return caller.personal;
-  if (typeof owner === 'string' && caller.workspaces.has(owner)) return owner;
+  if (typeof owner === 'string' && caller.writes.has(owner)) return owner;
   throw badRequest(
     `owner: ${JSON.stringify(owner)} is not a workspace of yours; name your personal workspace "${caller.personal}" or a team that you belong to`,
   );

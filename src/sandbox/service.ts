@@ -40,4 +40,6 @@ export interface Caller {
   organization: string;
   /** The personal workspace and every team workspace that the user owns or is a member of. */
   workspaces: ReadonlySet<string>;
+  /** Those of them where the user may do more than read. */
+  writes: ReadonlySet<string>;
 }

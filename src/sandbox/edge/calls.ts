@@ -23,9 +23,9 @@ export interface CallRecord {
   faults: readonly number[];
 }
 
-const MAX = 200_000;
+const MAX = 100_000;
 
-/** Every call since the start or the last {@link Calls.clear}, the newest 200,000 of them. */
+/** Every call since the start or the last {@link Calls.clear}, the newest 100,000 of them. */
 export class Calls {
   #records: CallRecord[] = [];
   #seq = 0;

@@ -207,7 +207,14 @@ function propertiesOf(schema: Route['body'] | Route['answer']): object {
   return typeof schema === 'object' && 'properties' in schema ? (schema.properties as object) : {};
 }
 
-const NOBODY: Caller = { account: '', email: '', personal: '', organization: '', workspaces: new Set() };
+const NOBODY: Caller = {
+  account: '',
+  email: '',
+  personal: '',
+  organization: '',
+  workspaces: new Set(),
+  writes: new Set(),
+};
 
 /** A GET whose path does not end in a parameter lists records. */
 const isList = (route: Route): boolean => route.method === 'GET' && !route.path.endsWith('}');
