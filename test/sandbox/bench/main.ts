@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { load, type Loaded } from './load.ts';
+import { load } from './load.ts';
 
 /** `npm run bench:sandbox`: the embedded service in a process of its own, on disk, asked over HTTP. */
 const INSTANCES = 10_000;
@@ -25,11 +25,32 @@ function next<T>(): Promise<T> {
 
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 
-async function memory(): Promise<string> {
-  const answer = next<NodeJS.MemoryUsage>();
+interface Usage extends NodeJS.MemoryUsage {
+  cpu: NodeJS.CpuUsage;
+}
+
+function usage(): Promise<Usage> {
+  const answer = next<Usage>();
   child.send('memory');
-  const { rss, heapUsed, external } = await answer;
+  return answer;
+}
+
+async function memory(): Promise<string> {
+  const { rss, heapUsed, external } = await usage();
   return `${mb(rss)} MB RSS (heap in use ${mb(heapUsed)}, buffers ${mb(external)})`;
+}
+
+/** Calls per second of processor time that the service takes: what it would do alone on one core. */
+async function measured(
+  call: Parameters<typeof load>[0],
+  count: number,
+): Promise<{ text: string; last: string }> {
+  const before = (await usage()).cpu;
+  const { perSecond, p95, last } = await load(call, { count, connections: CONNECTIONS });
+  const after = (await usage()).cpu;
+  const seconds = (after.user - before.user + after.system - before.system) / 1e6;
+  const text = `${Math.round(perSecond)}/s, p95 ${p95.toFixed(1)} ms; ${Math.round(count / seconds)} per CPU second`;
+  return { text, last };
 }
 
 try {
@@ -46,10 +67,6 @@ try {
     return JSON.parse(last) as { id: string; uri: string };
   };
   const rows: [string, string][] = [];
-  const rate = (name: string, { perSecond, p95 }: Loaded): void => {
-    rows.push([name, `${Math.round(perSecond)}/s, p95 ${p95.toFixed(1)} ms`]);
-  };
-
   const box = await one('POST', '/services/boxes', {
     schema: `${base}/boxes/script`,
     name: 'bench',
@@ -72,18 +89,15 @@ try {
     instance_tags: ['bw-abcdefgh-abcdefghijklmnop'],
   };
   const deploy = send('POST', '/services/instances', request);
-  const { last, ...deploys } = await load(deploy, { count: INSTANCES, connections: CONNECTIONS });
-  rate('deploy', { last, ...deploys });
+  const { text, last } = await measured(deploy, INSTANCES);
+  rows.push(['deploy', text]);
   const instance = JSON.parse(last) as { uri: string };
 
   rows.push([`memory with ${INSTANCES} instances`, await memory()]);
   const read = send('GET', instance.uri);
   await load(read, { count: 2_000, connections: CONNECTIONS });
-  rate('GET instance', await load(read, { count: 20_000, connections: CONNECTIONS }));
-  rate(
-    'PUT box',
-    await load(send('PUT', box.uri, { description: 'd' }), { count: 2_000, connections: CONNECTIONS }),
-  );
+  rows.push(['GET instance', (await measured(read, 20_000)).text]);
+  rows.push(['PUT box', (await measured(send('PUT', box.uri, { description: 'd' }), 2_000)).text]);
   const list = send('GET', '/services/instances');
   const cold = await load(list, { count: 1, connections: 1 });
   rows.push([

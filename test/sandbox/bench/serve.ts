@@ -5,7 +5,7 @@ const sandbox = createSandbox({ data: process.argv[2] ?? ':memory:' });
 const { url } = await sandbox.start();
 process.on('message', (message) => {
   if (message !== 'memory') return;
-  process.send?.(process.memoryUsage());
+  process.send?.({ ...process.memoryUsage(), cpu: process.cpuUsage() });
 });
 process.once('SIGTERM', () => void sandbox.stop().then(() => process.exit(0)));
 process.send?.({
