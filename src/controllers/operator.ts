@@ -254,7 +254,8 @@ export class Operator implements Runner {
         if (matters(kind, change)) referrers(kind, namespace, name, 'normal');
         if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
           // What it referred to may go now; a lease's instance and an instance's leases hear of each other.
-          for (const reference of safeReferences(change.object)) {
+          const before = change.type === 'updated' ? safeReferences(change.old) : [];
+          for (const reference of [...safeReferences(change.object), ...before]) {
             if (
               isOurs(reference.kind) &&
               (change.type === 'deleted' || reference.kind.startsWith('Instance'))

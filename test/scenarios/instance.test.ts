@@ -36,6 +36,15 @@ ${spec}
 `;
 }
 
+function leaseOf(name: string): string {
+  return `
+apiVersion: boxwright.dev/v1alpha1
+kind: InstanceLease
+metadata: {name: ${name}}
+spec: {instanceRef: {name: web-eu}, operation: Shutdown, after: 8h}
+`;
+}
+
 interface Status {
   id?: string;
   phase?: string;
@@ -181,6 +190,27 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     await world.until(() => record().lease === undefined || record().lease?.operation === 'alwayson');
     await online();
     expect(status().lease?.operation ?? 'AlwaysOn').toBe('AlwaysOn');
+  });
+
+  it('waits for the very lease that leaseRef names', async () => {
+    await world.apply(instance('  leaseRef: {name: nights}'));
+    await world.apply(leaseOf('other'));
+    await world.advance(60_000);
+    expect(ready()).toBe('False WaitingForReference');
+    expect(world.condition('Instance', 'web-eu', 'Ready')?.message).toContain('"nights" does not exist');
+    await world.delete('InstanceLease', 'other');
+    await world.apply(leaseOf('nights'));
+    await online();
+    expect(record().lease).toMatchObject({ operation: 'shutdown' });
+  });
+
+  it('is not deployed with a lease that is past already', async () => {
+    await world.apply(instance("  lease: {operation: Shutdown, expireAt: '2020-01-01T00:00:00Z'}"));
+    await world.until(() => ready() === 'False Refused');
+    expect(world.condition('Instance', 'web-eu', 'Ready')?.message).toContain('set a later time');
+    expect(world.sandbox.admin.records('instances')).toHaveLength(0);
+    await world.edit('Instance', 'web-eu', { lease: { operation: 'Shutdown', expireAt: null, after: '2h' } });
+    await online();
   });
 
   it('says that a second lease is a conflict, and keeps the first', async () => {

@@ -115,6 +115,11 @@ export class ConnectionReconciler {
     const users = this.#users(resource);
     if (resource.metadata.deletionTimestamp !== undefined) {
       if (resource.metadata.finalizers?.includes(FINALIZER) !== true) return {};
+      const { unconfirmed } = this.#context.installation;
+      if (unconfirmed !== undefined) {
+        await this.#write(resource, { verdict: verdict('Conflict', unconfirmed), fields: {} }, run);
+        return { requeueAfterMs: SLOW_MS };
+      }
       if (users.length === 0) {
         await this.#patch(resource, { finalizers: without(resource) }, run);
         return {};

@@ -10,7 +10,8 @@ import { hashOfVariables, resolveVariables, type DesiredVariable } from '../cont
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
-import { leaseSourceOf, type LeaseChoice } from './lease/source.ts';
+import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
+import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 
 /** An Instance as declared, references and contents resolved. */
@@ -80,8 +81,13 @@ export async function resolveInstance(
     : await resolveVariables(spec.policyVariables, 'spec.policyVariables', resolveContext);
   if (policyVariables.kind === 'waiting') return waiting(policyVariables.message);
 
-  const lease = leaseSourceOf(resource, references.leases);
-  if (lease.kind === 'waiting' && !exists) return waiting(`spec.leaseRef: ${lease.message}`);
+  const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
+  if (!exists) {
+    const awaited = awaitedLease(resource, references.leases);
+    if (awaited !== undefined) return waiting(`spec.leaseRef: ${awaited}`);
+    const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
+    if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
+  }
   const all = [...variables.variables, ...policyVariables.variables];
   return {
     kind: 'ready',
@@ -107,6 +113,13 @@ function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string |
   if (boxRef === undefined) return undefined;
   const box = boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
   return box?.problems === undefined ? box?.status.draftHash : undefined;
+}
+
+/** Why a lease cannot be deployed with; one that is on a record already may well be past. */
+function pastLease({ kind, name, terms }: LeaseSource, now: number): string | undefined {
+  if (terms.expireAt === undefined || Date.parse(terms.expireAt) > now) return undefined;
+  const field = kind === 'Instance' ? 'spec.lease' : `InstanceLease "${name}"`;
+  return `${field}: expireAt is in the past, so the instance is not deployed: set a later time`;
 }
 
 /** The one-shot operations that annotations ask for, with their tokens. */

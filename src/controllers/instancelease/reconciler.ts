@@ -69,7 +69,7 @@ export class InstanceLeaseReconciler {
   }
 
   #conflict(lease: InstanceLease, instance: Cached<Instance>): string | undefined {
-    const chosen = leaseSourceOf(instance, this.#leases);
+    const chosen = leaseSourceOf(instance, this.#leases, undefined);
     if (chosen.kind !== 'source' || chosen.source.uid === lease.metadata.uid) return undefined;
     const { name } = instance.metadata;
     return chosen.source.kind === 'Instance'

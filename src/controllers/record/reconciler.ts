@@ -27,6 +27,8 @@ const POST_TIMEOUT_MS = 30_000;
 const WAITING_MS = 600_000;
 /** Secrets are not watched: what refers to one is looked at this often at the least, milliseconds. */
 const SECRET_LOOK_MS = 300_000;
+/** So many passes are made over one resource before it stands in line again. */
+const PASSES_IN_A_ROW = 10;
 /** A pass that met somebody else's change begins anew after so long, milliseconds. */
 const CONFLICT_MS = 200;
 
@@ -64,8 +66,19 @@ export class RecordReconciler<
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
   }
 
-  /** One pass. Throws only when the API server refuses or the pass is aborted. */
+  /**
+   * Passes over one resource, one effect each, until it has to wait for something: what has been begun goes on
+   * before what has not, so that a burst of new resources does not keep all of them half done. Throws only when
+   * the API server refuses or the pass is aborted.
+   */
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
+    for (let left = PASSES_IN_A_ROW; ; left--) {
+      const result = await this.#once(key, run);
+      if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
+    }
+  }
+
+  async #once(key: string, run: ReconcileContext): Promise<Result> {
     const resource = this.#cache.get(key);
     if (resource === undefined) {
       this.#memories.forget(key);

@@ -21,8 +21,28 @@ export function leasesOf(instance: Instance, leases: KindCache<InstanceLease>): 
     .toSorted((a, b) => (isOlderClaimant(a, b) ? -1 : 1));
 }
 
-/** Chooses between spec.lease and InstanceLeases: spec.lease, or else the oldest, keeps what it has. */
-export function leaseSourceOf(instance: Instance, leases: KindCache<InstanceLease>): LeaseChoice {
+/** What `leaseRef` still waits for, in words; undefined when the lease that it names is there. */
+export function awaitedLease(instance: Instance, leases: KindCache<InstanceLease>): string | undefined {
+  const { name } = instance.spec.leaseRef ?? {};
+  if (name === undefined) return undefined;
+  if (leasesOf(instance, leases).some(({ metadata }) => metadata.name === name)) return undefined;
+  const named = leases.get(`${instance.metadata.namespace}/${name}`);
+  const other = named?.problems === undefined ? named?.spec.instanceRef.name : undefined;
+  if (other === undefined) return `InstanceLease "${name}" does not exist`;
+  if (other === instance.metadata.name) return `InstanceLease "${name}" is being deleted`;
+  return `InstanceLease "${name}" is for Instance "${other}": set its instanceRef to "${instance.metadata.name}"`;
+}
+
+/**
+ * Chooses between spec.lease and InstanceLeases: spec.lease, or else the oldest, keeps what it has.
+ *
+ * @param deletionPolicy - the connection's, for a lease that names none.
+ */
+export function leaseSourceOf(
+  instance: Instance,
+  leases: KindCache<InstanceLease>,
+  deletionPolicy: string | undefined,
+): LeaseChoice {
   const { spec, metadata } = instance;
   if (spec.lease !== undefined) {
     return {
@@ -40,18 +60,8 @@ export function leaseSourceOf(instance: Instance, leases: KindCache<InstanceLeas
     };
   }
   const [oldest] = leasesOf(instance, leases);
-  if (spec.leaseRef !== undefined && oldest === undefined) {
-    const { name } = spec.leaseRef;
-    const named = leases.get(`${metadata.namespace}/${name}`);
-    const other = named?.problems === undefined ? named?.spec.instanceRef.name : undefined;
-    return {
-      kind: 'waiting',
-      message:
-        other === undefined
-          ? `InstanceLease "${name}" does not exist`
-          : `InstanceLease "${name}" is for Instance "${other}": set its instanceRef to "${metadata.name}"`,
-    };
-  }
+  const awaited = oldest === undefined ? awaitedLease(instance, leases) : undefined;
+  if (awaited !== undefined) return { kind: 'waiting', message: awaited };
   if (oldest === undefined) return { kind: 'none' };
   return {
     kind: 'source',
@@ -59,7 +69,7 @@ export function leaseSourceOf(instance: Instance, leases: KindCache<InstanceLeas
       kind: 'InstanceLease',
       name: oldest.metadata.name,
       uid: oldest.metadata.uid,
-      deletionPolicy: oldest.spec.deletionPolicy ?? 'Delete',
+      deletionPolicy: oldest.spec.deletionPolicy ?? (deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete'),
       terms: oldest.spec,
       renew: oldest.metadata.annotations?.[ANNOTATIONS.renew],
       paused: oldest.spec.paused,
