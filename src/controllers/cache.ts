@@ -21,6 +21,7 @@ const INDEXES = {
 export class KindCache<R extends AnyResource> {
   readonly informer: Informer<Held<R>>;
   readonly kind: KindName;
+  #ownWrite = false;
 
   constructor(kind: R['kind'], options: Omit<InformerOptions<Held<R>>, 'type' | 'indexes' | 'transform'>) {
     this.kind = kind;
@@ -54,9 +55,19 @@ export class KindCache<R extends AnyResource> {
     return this.informer.list(namespace);
   }
 
-  /** Takes the answer of an own write. */
+  /** Takes the answer of an own write; handlers that hear of it meanwhile can tell by {@link isOwnWrite}. */
   remember(raw: object): void {
-    this.informer.remember(raw as Held<R>);
+    this.#ownWrite = true;
+    try {
+      this.informer.remember(raw as Held<R>);
+    } finally {
+      this.#ownWrite = false;
+    }
+  }
+
+  /** Whether the change that a handler is told of is an own write: who wrote it knows it already. */
+  get isOwnWrite(): boolean {
+    return this.#ownWrite;
   }
 
   /** Resources that claim a record. */

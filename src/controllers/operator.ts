@@ -249,7 +249,8 @@ export class Operator implements Runner {
         const { kind } = cache;
         const { namespace, name } = change.object.metadata;
         const priority: Priority = starting ? 'periodic' : 'user';
-        if (concerns(change)) add(kind, `${namespace}/${name}`, priority);
+        const echo = cache.isOwnWrite && change.type !== 'deleted';
+        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, priority);
         if (starting) return;
         if (matters(kind, change)) referrers(kind, namespace, name, 'normal');
         if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
