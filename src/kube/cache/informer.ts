@@ -165,7 +165,7 @@ export class Informer<T extends KubeObject> {
         stream.lists++;
       },
       replace: (objects, version) => this.#replace(stream, objects, version),
-      observe: (line, object) => this.#observe(stream, line, this.#prepare(object)),
+      observe: (line, object) => this.#observe(stream, line, object),
       progress: (version) => {
         stream.progress = version;
       },
@@ -213,6 +213,7 @@ export class Informer<T extends KubeObject> {
     if (this.hasSynced) this.#resolveSynced();
   }
 
+  /** Takes a line as it travelled; what is known already, as most echoes of own writes are, is not prepared. */
   #observe(stream: Omit<Stream<T>, 'reflector'>, line: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
     const key = keyOfObject(object);
     const current = this.#cache.get(key);
@@ -226,9 +227,9 @@ export class Informer<T extends KubeObject> {
       return;
     stream.remembered.delete(key);
     if (line === 'DELETED') {
-      if (current !== undefined) this.#remove(key, object);
+      if (current !== undefined) this.#remove(key, this.#prepare(object));
     } else if (current === undefined || !isSame(current, object)) {
-      this.#put(object, current);
+      this.#put(this.#prepare(object), current);
     }
   }
 
