@@ -156,10 +156,8 @@ describe('secrets', () => {
       skip: 2,
     });
     await world.startOperator();
-    await world.put(
-      world.connection(CANARIES.token) +
-        `
----
+    // Only a value that was read before the service quotes it can be known as a secret: this one comes first.
+    await world.put(`
 apiVersion: v1
 kind: Secret
 metadata: {name: by-password}
@@ -169,6 +167,11 @@ apiVersion: boxwright.dev/v1alpha1
 kind: Connection
 metadata: {name: by-password}
 spec: {endpoint: ${world.url}, credentialsRef: {name: by-password}}
+`);
+    await world.condition('Connection', 'by-password', { reason: 'CredentialsRejected' });
+    await world.put(
+      world.connection(CANARIES.token) +
+        `
 ---
 apiVersion: v1
 kind: Secret
@@ -189,7 +192,6 @@ spec:
 ---` +
         BOX_AND_POLICY,
     );
-    await world.condition('Connection', 'by-password', { reason: 'CredentialsRejected' });
     await Promise.all([world.ready('Box', 'holder'), world.ready('PolicyBox', 'small')]);
     const secretVariable =
       'variables: [{name: PASSWORD, type: Password, valueFrom: {secretKeyRef: {name: inner, key: override}}}]';

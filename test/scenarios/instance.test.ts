@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CONNECTION, World } from '../support/world.ts';
+import { CONNECTION, typeOfKind, World } from '../support/world.ts';
 
 const BOXES = `
 apiVersion: boxwright.dev/v1alpha1
@@ -190,6 +190,33 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     await world.until(() => record().lease === undefined || record().lease?.operation === 'alwayson');
     await online();
     expect(status().lease?.operation ?? 'AlwaysOn').toBe('AlwaysOn');
+  });
+
+  it('keeps the lease that it has when another is made in the same second', async () => {
+    await world.apply(instance('') + '---' + leaseOf('a'));
+    await world.until(() => world.ready('InstanceLease', 'a') === 'True');
+    const { uid } = world.get('InstanceLease', 'a')?.metadata ?? {};
+    const made = world.get('InstanceLease', 'a')?.metadata as { creationTimestamp?: string } | undefined;
+    for (const lower of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+      const name = `twin-${lower.charAt(0)}`;
+      world.kube.seed(typeOfKind('InstanceLease'), {
+        apiVersion: 'boxwright.dev/v1alpha1',
+        kind: 'InstanceLease',
+        metadata: { name, namespace: 'shop', uid: lower, creationTimestamp: made?.creationTimestamp },
+        spec: {
+          instanceRef: { name: 'web-eu' },
+          operation: 'Terminate',
+          after: '1h',
+          warnBefore: '1h',
+          paused: false,
+        },
+        status: { observedGeneration: -1 },
+      } as never);
+      await world.until(() => world.condition('InstanceLease', name, 'Stalled')?.reason === 'Conflict');
+    }
+    expect(uid).toBeDefined();
+    expect(world.ready('InstanceLease', 'a')).toBe('True');
+    expect(record().lease).toMatchObject({ operation: 'shutdown' });
   });
 
   it('waits for the very lease that leaseRef names', async () => {

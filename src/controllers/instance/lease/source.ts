@@ -18,7 +18,15 @@ export function leasesOf(instance: Instance, leases: KindCache<InstanceLease>): 
   return leases
     .referrers('Instance', namespace, name)
     .filter((lease) => lease.problems === undefined && lease.metadata.deletionTimestamp === undefined)
-    .toSorted((a, b) => (isOlderClaimant(a, b) ? -1 : 1));
+    .toSorted((a, b) => (isEarlier(a, b, instance.status.lease?.source?.uid) ? -1 : 1));
+}
+
+/** The older one; of two made in the same second the one that the instance has already. */
+function isEarlier(a: InstanceLease, b: InstanceLease, holder: string | undefined): boolean {
+  const sameSecond = a.metadata.creationTimestamp === b.metadata.creationTimestamp;
+  if (sameSecond && a.metadata.uid === holder) return true;
+  if (sameSecond && b.metadata.uid === holder) return false;
+  return isOlderClaimant(a, b);
 }
 
 /** What `leaseRef` still waits for, in words; undefined when the lease that it names is there. */
