@@ -134,7 +134,7 @@ describe('secrets', () => {
     admin.addFault({
       match: { method: 'POST', route: '/services/security/token' },
       status: 401,
-      message: quoting,
+      message: `refused: password ${CANARIES.password}`,
       times: 1,
     });
     admin.addFault({
