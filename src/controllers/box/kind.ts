@@ -31,7 +31,7 @@ export function boxKind(options: {
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
     candidate: boxCandidate,
     showsNothingNew: boxUnchanged,
-    misfit: (record, handle) => misfitOf(record, 'script', handle),
+    misfit: (record) => misfitOf(record, 'script'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),
     intentExtras: () => ({}),

@@ -132,13 +132,6 @@ export function requestsOf(instance: Instance): Partial<Record<RequestedOperatio
   return requests;
 }
 
-/** The renewal token on a resource. */
-export function renewOf(resource: {
-  metadata: { annotations?: Record<string, string> };
-}): string | undefined {
-  return resource.metadata.annotations?.[ANNOTATIONS.renew];
-}
-
 function inPlace(
   kind: string,
   name: string,

@@ -38,7 +38,7 @@ export function policyBoxKind(options: {
     forgotten: [...DRAFT_FORGOTTEN],
     candidate: boxCandidate,
     showsNothingNew: boxUnchanged,
-    misfit: (record, handle) => misfitOf(record, 'policy', handle),
+    misfit: (record) => misfitOf(record, 'policy'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolvePolicyBox(pass, context),
     intentExtras: () => ({}),

@@ -16,11 +16,6 @@ export interface ManagedSpec {
 /** A custom resource that stands for one record of the service, defaults filled in. */
 export type ManagedResource = Resource<ManagedSpec, RecordStatus>;
 
-/** `namespace/name`, the key of caches and queues. */
-export function keyOfResource(resource: { metadata: { namespace: string; name: string } }): string {
-  return `${resource.metadata.namespace}/${resource.metadata.name}`;
-}
-
 /** What the controllers ask of the cache of a kind with records. */
 export interface ResourceCache<R> {
   get(key: string): R | undefined;
