@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatDuration } from '../src/base/duration.ts';
-import { addTotals, finalLine, NO_TESTS, totalsOf, type Totals } from './totals.ts';
+import { addTotals, failuresOf, finalLine, NO_TESTS, totalsOf, type Totals } from './totals.ts';
 
 type Step =
   | { kind: 'command'; name: string; command: readonly string[] }
@@ -20,6 +20,8 @@ interface Outcome {
   ok: boolean;
   ms: number;
   totals: Totals;
+  /** What failed, a line each. */
+  failures: readonly string[];
 }
 
 const STAGES: Readonly<Record<string, readonly Step[]>> = {
@@ -52,13 +54,15 @@ async function runStep(step: Step): Promise<Outcome> {
   return { name: step.name, ms, ...result };
 }
 
-async function runCommand(words: readonly string[]): Promise<{ ok: boolean; totals: Totals }> {
+type Result = Omit<Outcome, 'name' | 'ms'>;
+
+async function runCommand(words: readonly string[]): Promise<Result> {
   const ok = (await run(words)) === 0;
   // Counted among the failures, so that the last line never looks better than the run was.
-  return { ok, totals: ok ? NO_TESTS : { passed: 0, failed: 1, skipped: 0 } };
+  return { ok, totals: ok ? NO_TESTS : { passed: 0, failed: 1, skipped: 0 }, failures: [] };
 }
 
-async function runTests(project: string): Promise<{ ok: boolean; totals: Totals }> {
+async function runTests(project: string): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'boxwright-report-'));
   const report = join(folder, 'report.json');
   try {
@@ -71,8 +75,9 @@ async function runTests(project: string): Promise<{ ok: boolean; totals: Totals 
       '--reporter=json',
       `--outputFile.json=${report}`,
     ]);
-    const totals = totalsOf(readReport(report), code);
-    return { ok: totals.failed === 0, totals };
+    const read = readReport(report);
+    const totals = totalsOf(read, code);
+    return { ok: totals.failed === 0, totals, failures: failuresOf(read, process.cwd()) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -122,12 +127,13 @@ for (const step of names.flatMap((name) => STAGES[name] ?? [])) {
 }
 
 process.stdout.write('\n');
-for (const { name, ok, ms, totals } of outcomes) {
+for (const { name, ok, ms, totals, failures } of outcomes) {
   const counts = totals.passed + totals.failed + totals.skipped > 0 && name.endsWith('tests');
   const detail = counts ? `  ${finalLine(totals)}` : '';
   process.stdout.write(
     `${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(20)} ${formatDuration(ms).padStart(8)}${detail}\n`,
   );
+  for (const failure of failures) process.stdout.write(`        ${failure}\n`);
 }
 const totals = outcomes.map((outcome) => outcome.totals).reduce(addTotals, NO_TESTS);
 const good = totals.failed === 0 && totals.passed > 0 && !interrupted;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addTotals, finalLine, totalsOf } from './totals.ts';
+import { addTotals, failuresOf, finalLine, totalsOf } from './totals.ts';
 
 function report(passed: number, failed: number, extra: object = {}): object {
   return {
@@ -32,6 +32,38 @@ describe('totalsOf', () => {
     ['the run failed outside of any test', report(5, 0), 1],
   ])('counts one failure when %s', (_what, given, exitCode) => {
     expect(totalsOf(given, exitCode).failed).toBe(1);
+  });
+});
+
+describe('failuresOf', () => {
+  it('names each failed test, and a file that failed before its tests, with the first line of the reason', () => {
+    const testResults = [
+      {
+        name: '/p/a.test.ts',
+        status: 'passed',
+        assertionResults: [{ status: 'passed', fullName: 'is well' }],
+      },
+      {
+        name: '/p/test/b.test.ts',
+        status: 'failed',
+        message: '',
+        assertionResults: [
+          { status: 'passed', fullName: 'is well' },
+          { status: 'failed', fullName: 'a box is made', failureMessages: ['Error: no box\n    at b.ts:1'] },
+        ],
+      },
+      {
+        name: '/p/test/c.test.ts',
+        status: 'failed',
+        message: 'Error: not found\n  at c.ts:1',
+        assertionResults: [{ status: 'skipped', fullName: 'never ran' }],
+      },
+    ];
+    expect(failuresOf(report(2, 1, { testResults }), '/p')).toEqual([
+      'test/b.test.ts: a box is made: Error: no box',
+      'test/c.test.ts: Error: not found',
+    ]);
+    expect(failuresOf(undefined, '/p')).toEqual([]);
   });
 });
 

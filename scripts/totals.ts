@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+
 /** How many tests passed, failed and were skipped. */
 export interface Totals {
   passed: number;
@@ -13,7 +15,14 @@ interface Report {
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  testResults: { status: string; assertionResults: unknown[] }[];
+  testResults: FileResult[];
+}
+
+interface FileResult {
+  name?: string;
+  status: string;
+  message?: string;
+  assertionResults: { status?: string; fullName?: string; failureMessages?: string[] }[];
 }
 
 /**
@@ -32,6 +41,26 @@ export function totalsOf(report: unknown, exitCode: number): Totals {
   };
   const ranNothing = totals.passed + totals.failed === 0;
   return totals.failed === 0 && (exitCode !== 0 || ranNothing) ? { ...totals, failed: 1 } : totals;
+}
+
+/**
+ * One line for each test that failed and each file that failed around its tests, with the first line of what was
+ * said: so that the end of a log is enough to know what broke. `root` is what paths are told from.
+ */
+export function failuresOf(report: unknown, root: string): string[] {
+  if (!isReport(report)) return [];
+  return report.testResults
+    .filter((file) => file.status === 'failed')
+    .flatMap((file) => {
+      const name = relative(root, file.name ?? '');
+      const failed = file.assertionResults.filter((test) => test.status === 'failed');
+      if (failed.length === 0) return [`${name}: ${firstLine(file.message)}`];
+      return failed.map((test) => `${name}: ${test.fullName ?? ''}: ${firstLine(test.failureMessages?.[0])}`);
+    });
+}
+
+function firstLine(text = ''): string {
+  return text.trim().split('\n', 1)[0] ?? '';
 }
 
 export function addTotals(a: Totals, b: Totals): Totals {

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../src/kube/port.ts';
 import { UndiciKubePort } from '../../src/kube/transport/undici-port.ts';
 import { CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, SECRETS } from '../../src/kube/types.ts';
+import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { FakeKube, kindsOfFolder } from '../support/fake-kube.ts';
@@ -50,8 +50,7 @@ function fakeServer(): Promise<Server> {
 
 async function realServer(): Promise<Server> {
   const cluster = testCluster();
-  for (const file of readdirSync(CRDS)) await cluster.applyFile(`${CRDS}/${file}`);
-  await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+  await installKinds(cluster);
   const { server, ca, cert, key } = cluster;
   const port = new UndiciKubePort({
     source: { access: async () => ({ server, headers: {}, tls: { ca, cert, key } }) },
