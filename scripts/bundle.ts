@@ -1,8 +1,10 @@
 /**
- * Bundles the program into dist/boxwright.js, and puts beside it what src/devcluster/assets.ts names: the
- * supervisor's script and the pinned Go modules. Usage: node scripts/bundle.ts
+ * Bundles the program into boxwright.js of a folder, dist unless another is named, and puts beside it what
+ * src/devcluster/assets.ts names: the supervisor's script and the pinned Go modules. What the folder held before
+ * is taken away. Usage: node scripts/bundle.ts [folder]
  */
 import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
 
 const SHARED: BuildOptions = {
@@ -12,18 +14,28 @@ const SHARED: BuildOptions = {
   target: 'node22.19',
   sourcemap: true,
   minify: false,
-  logLevel: 'info',
+  logLevel: 'warning',
   banner: {
     // The CommonJS packages among the dependencies call require, which ES modules do not have.
     js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
   },
 };
 
-rmSync('dist', { recursive: true, force: true });
-await build({ ...SHARED, entryPoints: ['src/cli/main.ts'], outfile: 'dist/boxwright.js' });
-await build({
-  ...SHARED,
-  entryPoints: ['src/devcluster/supervisor/supervisor.ts'],
-  outfile: 'dist/supervisor.js',
-});
-cpSync('src/devcluster/go', 'dist/go', { recursive: true });
+const ROOT = join(import.meta.dirname, '..');
+
+/** Makes the bundle in `folder` and answers the path of the program. */
+export async function bundle(folder: string): Promise<string> {
+  const source = (path: string): string => join(ROOT, 'src', path);
+  const program = join(folder, 'boxwright.js');
+  rmSync(folder, { recursive: true, force: true });
+  await build({ ...SHARED, entryPoints: [source('cli/main.ts')], outfile: program });
+  await build({
+    ...SHARED,
+    entryPoints: [source('devcluster/supervisor/supervisor.ts')],
+    outfile: join(folder, 'supervisor.js'),
+  });
+  cpSync(source('devcluster/go'), join(folder, 'go'), { recursive: true });
+  return program;
+}
+
+if (import.meta.main) await bundle(process.argv[2] ?? join(ROOT, 'dist'));

@@ -1,7 +1,7 @@
 /**
  * Measures the creation of many instances: control plane, embedded service and operator in processes of their
- * own. Usage: node test/bench/main.ts [--instances 1000] [--latency 200] [--deploy 5000] [--output json]
- * [--cpu-prof <folder>] [--leader-elect false]
+ * own, both of ours from the bundle, as people run them. Usage: node test/bench/main.ts [--instances 1000]
+ * [--latency 200] [--deploy 5000] [--output json] [--cpu-prof <folder>] [--leader-elect false]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { isWrite, readAuditLog, startControlPlane, streamProgress } from '../../src/devcluster/index.ts';
+import { bundle } from '../../scripts/bundle.ts';
 import { applyKinds, Bench } from './bench.ts';
 import { percentile, tableOf, type Measured } from './rows.ts';
 import { metricOf, metricsUrlOf, startOperatorProgram, startSandboxProgram } from '../support/programs.ts';
@@ -29,6 +30,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const OPERATOR = 'bench-operator';
 
 const folder = mkdtempSync(join(tmpdir(), 'boxwright-bench-'));
+const main = await bundle(join(folder, 'bundle'));
 const cluster = await startControlPlane({
   env: process.env,
   clock: systemClock,
@@ -36,7 +38,9 @@ const cluster = await startControlPlane({
 });
 const running: { stop(): Promise<void> }[] = [cluster];
 try {
-  const sandbox = await startSandboxProgram([`--latency=${latency}`, `--duration=deploy=${values.deploy}`]);
+  const sandbox = await startSandboxProgram([`--latency=${latency}`, `--duration=deploy=${values.deploy}`], {
+    main,
+  });
   running.push(sandbox);
   const kubeconfigFile = join(folder, 'operator.kubeconfig');
   writeFileSync(kubeconfigFile, cluster.kubeconfigFor(OPERATOR, ['system:masters']), { mode: 0o600 });
@@ -50,6 +54,7 @@ try {
     home: 'default',
     namespaces: [bench.namespace],
     flags: [`--leader-elect=${values['leader-elect']}`],
+    main,
     nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
   });
   running.push(operator);

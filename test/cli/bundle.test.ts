@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,10 +9,9 @@ import { run, type RunResult } from '../support/run.ts';
 let folder = '';
 
 beforeAll(async () => {
-  const built = await run(process.execPath, ['scripts/bundle.ts'], { cwd: ROOT });
-  if (built.code !== 0) throw new Error(built.stderr);
   folder = mkdtempSync(join(tmpdir(), 'boxwright-bundle-'));
-  cpSync(join(ROOT, 'dist'), folder, { recursive: true });
+  const built = await run(process.execPath, ['scripts/bundle.ts', folder], { cwd: ROOT });
+  if (built.code !== 0) throw new Error(built.stderr);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

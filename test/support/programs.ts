@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const SOURCES = join(import.meta.dirname, '../../src/cli/main.ts');
 /** So much of what a program says last is kept, characters. */
 const TAIL = 20_000;
 
@@ -21,9 +21,20 @@ export interface Program {
   kill(): Promise<void>;
 }
 
-/** Starts `boxwright <argv>`. `nodeArgs` go to Node, such as `--cpu-prof`. */
-export function startProgram(argv: readonly string[], nodeArgs: readonly string[] = []): Program {
-  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...argv], {
+/** How a program is run. */
+export interface ProgramOptions {
+  /** For Node, such as `--cpu-prof`. */
+  nodeArgs?: readonly string[];
+  /** The script that is run; absent: the sources. */
+  main?: string;
+}
+
+/** Starts `boxwright <argv>`. */
+export function startProgram(
+  argv: readonly string[],
+  { nodeArgs = [], main = SOURCES }: ProgramOptions = {},
+): Program {
+  const child = spawn(process.execPath, [...nodeArgs, main, ...argv], {
     env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -57,13 +68,12 @@ export function startProgram(argv: readonly string[], nodeArgs: readonly string[
 }
 
 /** How an operator process is started. */
-export interface OperatorProgramOptions {
+export interface OperatorProgramOptions extends ProgramOptions {
   kubeconfigFile: string;
   home: string;
   namespaces: readonly string[];
   /** Further flags. */
   flags?: readonly string[];
-  nodeArgs?: readonly string[];
 }
 
 /** Starts `boxwright operator` for the embedded service. */
@@ -81,7 +91,7 @@ export function startOperatorProgram(options: OperatorProgramOptions): Program {
       '--allow-loopback',
       ...(options.flags ?? []),
     ],
-    options.nodeArgs,
+    options,
   );
 }
 
@@ -109,10 +119,13 @@ export interface SandboxProgram extends Program {
 }
 
 /** Starts `boxwright sandbox` with further flags. */
-export async function startSandboxProgram(flags: readonly string[]): Promise<SandboxProgram> {
+export async function startSandboxProgram(
+  flags: readonly string[],
+  options: ProgramOptions = {},
+): Promise<SandboxProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'boxwright-sandbox-'));
   const file = join(folder, 'credentials.json');
-  const program = startProgram(['sandbox', '--port=0', `--credentials-file=${file}`, ...flags]);
+  const program = startProgram(['sandbox', '--port=0', `--credentials-file=${file}`, ...flags], options);
   try {
     const facts = await eventually(
       'the embedded service is up',
