@@ -8,6 +8,7 @@ const ROW: Row = {
   kind: 'Instance',
   name: 'web-eu',
   ready: 'False',
+  stalled: false,
   reason: 'Deploying',
   message: 'Waits for the end of deploy',
   phase: 'Deploying',

@@ -15,7 +15,7 @@ export const DEV_FLAGS = {
     env: 'BOXWRIGHT_DEV_EXIT',
     type: 'boolean',
     default: false,
-    description: 'end once everything is Ready (0), or is not in time (1, with the reasons)',
+    description: 'end once everything is Ready (0), or something is stalled or late (1, with the reasons)',
   },
   timeout: {
     flag: '--timeout <duration>',
@@ -23,6 +23,14 @@ export const DEV_FLAGS = {
     type: 'duration',
     default: '5m',
     description: 'with --exit: how long everything may take to be Ready',
+  },
+  output: {
+    flag: '-o, --output <format>',
+    env: 'BOXWRIGHT_OUTPUT',
+    type: 'text',
+    default: 'text',
+    choices: ['text', 'json'],
+    description: 'json: the outcome as one object on standard output, all else on standard error',
   },
   namespace: {
     flag: '--namespace <name>',

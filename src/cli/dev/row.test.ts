@@ -28,6 +28,7 @@ describe('a row', () => {
       kind: 'Instance',
       name: 'web',
       ready: 'True',
+      stalled: false,
       reason: 'Settled',
       message: '',
       phase: 'Online',
@@ -41,6 +42,15 @@ describe('a row', () => {
       ready: 'False',
       message: 'As declared',
     });
+  });
+
+  it('tells a resource that is stalled from one that is under way', () => {
+    const status = ready('False', 1);
+    const stalled = { type: 'Stalled', status: 'True', reason: 'NeedsUser', message: 'Edit it' };
+    const given = { ...status, conditions: [...(status?.conditions ?? []), stalled] };
+    expect(rowOf(resource(1, given), MADE).stalled).toBe(true);
+    expect(rowOf(resource(2, given), MADE).stalled).toBe(false);
+    expect(rowOf(resource(1, status), MADE).stalled).toBe(false);
   });
 
   it('counts what was said of an older generation as unknown', () => {

@@ -1,18 +1,21 @@
+import { CONDITIONS } from '../../api/reasons.ts';
 import type { KubeObject, StoredMeta } from '../../kube/index.ts';
 import { formatDuration } from '../../base/duration.ts';
+
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  observedGeneration?: number;
+}
 
 /** A resource of ours as the table sees it: what all kinds share, and what an Instance adds. */
 export interface WatchedResource extends KubeObject {
   metadata: StoredMeta;
   status?: {
     observedGeneration?: number;
-    conditions?: {
-      type: string;
-      status: string;
-      reason: string;
-      message: string;
-      observedGeneration?: number;
-    }[];
+    conditions?: Condition[];
     phase?: string;
     address?: string;
   };
@@ -23,6 +26,8 @@ export interface Row {
   kind: string;
   name: string;
   ready: 'True' | 'False' | 'Unknown';
+  /** It says that nothing helps until a person acts. */
+  stalled: boolean;
   reason: string;
   /** The condition's message; empty when ready. */
   message: string;
@@ -36,17 +41,21 @@ export const COLUMNS = ['KIND', 'NAME', 'READY', 'REASON', 'PHASE', 'ADDRESS', '
 /** `now`: wall clock, for the age. A condition of an older generation counts as unknown. */
 export function rowOf(resource: WatchedResource, now: number): Row {
   const { status, metadata } = resource;
-  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
-  const current =
-    condition !== undefined &&
-    (condition.observedGeneration ?? status?.observedGeneration) === metadata.generation;
-  const ready = current ? readyOf(condition.status) : 'Unknown';
+  const conditionOf = (type: string): Condition | undefined =>
+    status?.conditions?.find(
+      (condition) =>
+        condition.type === type &&
+        (condition.observedGeneration ?? status.observedGeneration) === metadata.generation,
+    );
+  const condition = conditionOf(CONDITIONS.ready);
+  const ready = condition === undefined ? 'Unknown' : readyOf(condition.status);
   return {
     kind: resource.kind ?? '',
     name: metadata.name,
     ready,
-    reason: current ? condition.reason : '',
-    message: current && ready !== 'True' ? condition.message : '',
+    stalled: conditionOf(CONDITIONS.stalled)?.status === 'True',
+    reason: condition?.reason ?? '',
+    message: ready === 'True' ? '' : (condition?.message ?? ''),
     phase: status?.phase ?? '',
     address: status?.address ?? '',
     age: formatDuration(Math.max(0, now - Date.parse(metadata.creationTimestamp))),

@@ -6,13 +6,14 @@ import type { CliIo } from '../command.ts';
 import { CommandFailedError, EXIT } from '../exit-codes.ts';
 import { OPERATOR_FLAGS } from '../operator/flags.ts';
 import { runOperator, type OperatorSettings } from '../operator/run.ts';
-import { paintFor, type Paint } from '../terminal.ts';
+import { paintFor, type OutputStream, type Paint } from '../terminal.ts';
 import { Applier, type Applied } from './apply.ts';
 import { Board, seconds } from './board.ts';
 import type { DevCluster } from './cluster.ts';
 import type { DevFlags } from './flags.ts';
 import { nextCommands } from './hints.ts';
 import type { Manifest } from './manifests.ts';
+import { outcomeObject, reasonsOf, Waiting, type Expected, type Outcome } from './outcome.ts';
 import { leftovers, remove, removeNamespace, type Traces } from './removal.ts';
 import type { Row } from './row.ts';
 import { connectionManifests, type DevService } from './service.ts';
@@ -41,6 +42,7 @@ interface LeaseFacts extends KubeObject {
 export class Session {
   readonly #options: SessionOptions;
   readonly #clock: Clock;
+  readonly #people: OutputStream;
   readonly #paint: Paint;
   readonly #ending = new AbortController();
   readonly #background: Promise<unknown>[] = [];
@@ -52,14 +54,13 @@ export class Session {
   #port: UndiciKubePort | undefined;
   #kube: KubeClient | undefined;
   #operatorWell = false;
-  /** Everything is applied: from now on the table tells what is missing. */
-  #complete = false;
-  #changed: () => void = () => undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#clock = options.io.clock;
-    this.#paint = paintFor(options.io.stdout, options.io.env);
+    // Programs that read standard output get the outcome and nothing else.
+    this.#people = options.flags.output === 'json' ? options.io.stderr : options.io.stdout;
+    this.#paint = paintFor(this.#people, options.io.env);
   }
 
   /** Resolves with the exit code, once everything is Ready (with `--exit`) or the user wants the end. */
@@ -81,23 +82,23 @@ export class Session {
       namespace: flags.namespace,
     });
     const board = new Board({
-      stream: io.stdout,
+      stream: this.#people,
       env: io.env,
       clock: this.#clock,
       startedAt,
       rows: () => watched.rows(),
     });
     let onlineAt: number | undefined;
-    const ready = new Promise<void>((resolve) => {
-      const changed = (): void => {
-        board.refresh();
-        const rows = watched.rows();
-        if (onlineAt === undefined && rows.some(isOnline)) onlineAt = this.#clock.monotonic();
-        if (this.#complete && this.#notReady(rows).length === 0) resolve();
-      };
-      this.#changed = changed;
-      this.#background.push(watched.follow(this.#ending.signal, changed));
-    });
+    // Everything is applied: from now on the rows tell what is missing.
+    let complete = false;
+    const waiting = new Waiting(this.#clock, { untilStalled: flags.exit });
+    const changed = (): void => {
+      board.refresh();
+      const rows = watched.rows();
+      if (onlineAt === undefined && rows.some(isOnline)) onlineAt = this.#clock.monotonic();
+      if (complete) waiting.update(this.#expected(rows));
+    };
+    this.#background.push(watched.follow(this.#ending.signal, changed));
     // All at once: what refers to something that comes later waits for it.
     const outcomes = await Promise.allSettled(
       [...connectionManifests(service), ...manifests].map((manifest) =>
@@ -109,25 +110,22 @@ export class Session {
     }
     const refused = outcomes.find((outcome) => outcome.status === 'rejected');
     if (refused !== undefined) throw refused.reason;
-    this.#complete = true;
-    this.#changed();
+    complete = true;
+    changed();
     const ended = Promise.race([operator, cluster.broken]);
+    const stopped = Promise.race([ended, aborted(stop)]).then(() => 'stopped' as const);
     const outcome = await Promise.race([
-      ready.then(() => 'ready' as const),
-      ended.then(() => 'stopped' as const),
-      aborted(stop).then(() => 'stopped' as const),
+      waiting.end,
+      stopped,
       ...(flags.exit ? [this.#late(flags.timeout)] : []),
-    ]);
+    ]).finally(() => waiting.close());
     board.end();
     if (outcome === 'stopped') return io.interrupt.exitCode;
-    if (outcome === 'late') {
-      this.#reportLate(watched.rows());
-      return EXIT.failed;
-    }
-    this.#reportReady(watched.rows(), onlineAt);
+    this.#report(outcome, this.#expected(watched.rows()), onlineAt);
+    if (outcome !== 'Ready') return EXIT.failed;
     if (flags.exit) return EXIT.ok;
     this.#say(['', ...nextCommands(cluster, manifests), '', this.#paint.dim('^C ends it.')]);
-    await Promise.race([ended, aborted(stop)]);
+    await stopped;
     return EXIT.ok;
   }
 
@@ -219,46 +217,46 @@ export class Session {
     };
   }
 
-  async #late(timeoutMs: number): Promise<'late'> {
+  async #late(timeoutMs: number): Promise<'TimedOut'> {
     const left = this.#options.startedAt + timeoutMs - this.#clock.monotonic();
     await this.#clock.sleep(left, this.#ending.signal).catch(() => new Promise(() => undefined));
-    return 'late';
+    return 'TimedOut';
   }
 
-  /** What was applied and is not Ready; `missing` when the cache does not know it yet. */
-  #notReady(rows: readonly Row[]): (Row | string)[] {
+  /** What was applied of our kinds. */
+  #expected(rows: readonly Row[]): Expected[] {
     return this.#traces.applied
       .filter(({ type }) => type.group === GROUP)
-      .flatMap(({ type, ref }): (Row | string)[] => {
-        const row = rows.find(({ kind, name }) => kind === type.kind && name === ref.name);
-        if (row === undefined) return [`${type.kind}/${ref.name}`];
-        return row.ready === 'True' ? [] : [row];
+      .map(({ type, ref: { name } }) => {
+        const row = rows.find((other) => other.kind === type.kind && other.name === name);
+        return { kind: type.kind, name, ...(row === undefined ? {} : { row }) };
       });
   }
 
-  #reportReady(rows: readonly Row[], onlineAt: number | undefined): void {
-    const { startedAt } = this.#options;
-    const lines = [
-      `All ${rows.length} resources are Ready after ${seconds(this.#clock.monotonic() - startedAt)}.`,
-    ];
-    if (onlineAt !== undefined) lines.push(`First Instance Online after ${seconds(onlineAt - startedAt)}.`);
-    this.#say(['', ...lines.map((line) => this.#paint.bold(line))]);
-  }
-
-  #reportLate(rows: readonly Row[]): void {
-    const { flags, io } = this.#options;
-    const reasons = this.#notReady(rows).map((row) =>
-      typeof row === 'string'
-        ? `${row}: not there`
-        : `${row.kind}/${row.name}: ${row.reason === '' ? 'not looked at yet' : `${row.reason}: ${row.message}`}`,
-    );
-    io.stderr.write(
-      `\nNot Ready after ${seconds(flags.timeout)}:\n${reasons.map((reason) => `  ${reason}\n`).join('')}`,
-    );
+  #report(outcome: Outcome, expected: readonly Expected[], onlineAt: number | undefined): void {
+    const { startedAt, io, flags } = this.#options;
+    const ms = this.#clock.monotonic() - startedAt;
+    const onlineMs = onlineAt === undefined ? undefined : onlineAt - startedAt;
+    if (flags.output === 'json') {
+      const object = outcomeObject(outcome, expected, { namespace: flags.namespace, ms, onlineMs });
+      io.stdout.write(`${JSON.stringify(object)}\n`);
+    }
+    if (outcome === 'Ready') {
+      const lines = [`All ${expected.length} resources are Ready after ${seconds(ms)}.`];
+      if (onlineMs !== undefined) lines.push(`First Instance Online after ${seconds(onlineMs)}.`);
+      this.#say(['', ...lines.map((line) => this.#paint.bold(line))]);
+      return;
+    }
+    const head =
+      outcome === 'Stalled'
+        ? `Not everything can become Ready, after ${seconds(ms)}:`
+        : `Not Ready after ${seconds(flags.timeout)}:`;
+    const lines = reasonsOf(expected).map((line) => `  ${line}\n`);
+    io.stderr.write(`\n${head}\n${lines.join('')}`);
   }
 
   #say(lines: readonly string[]): void {
-    for (const line of lines) this.#options.io.stdout.write(`${line}\n`);
+    for (const line of lines) this.#people.write(`${line}\n`);
   }
 }
 
