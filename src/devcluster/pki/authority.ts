@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { createCertificate, type CertificateRequest } from './x509.ts';
+import { createCertificate, type CertificateRequest } from '../../base/x509.ts';
 
 const HOUR = 3_600_000;
 const TEN_YEARS = 10 * 365 * 24 * HOUR;

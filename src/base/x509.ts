@@ -2,9 +2,9 @@ import { randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 
 /**
- * X.509 v3 certificates on EC keys (RFC 5280), as far as a development control plane needs them.
- * `node:crypto` reads certificates but cannot write them; the packages that can would add a dozen others to
- * the bundle.
+ * X.509 v3 certificates on EC keys (RFC 5280), as far as a development control plane and a metrics endpoint
+ * without a certificate of its own need them. `node:crypto` reads certificates but cannot write them; the
+ * packages that can would add a dozen others to the bundle.
  */
 export interface CertificateRequest {
   commonName: string;
