@@ -47,8 +47,8 @@ export interface TestNamespace extends AsyncDisposable {
   cleanup(): Promise<void>;
 }
 
-export function testCluster(): TestCluster {
-  const provided: ProvidedControlPlane = inject('controlPlane');
+/** The control plane that all test files of a run share, or another one. */
+export function testCluster(provided: ProvidedControlPlane = inject('controlPlane')): TestCluster {
   const scratch = dirname(provided.kubeconfigPath);
   const env = {
     KUBECONFIG: provided.kubeconfigPath,

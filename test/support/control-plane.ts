@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../src/base/clock.ts';
-import { startControlPlane, streamProgress } from '../../src/devcluster/index.ts';
+import { startControlPlane, streamProgress, type ControlPlane } from '../../src/devcluster/index.ts';
 
 /** What a test file gets of the one control plane of the test run; read it through `testCluster()`. */
 export interface ProvidedControlPlane {
@@ -30,7 +30,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     clock: systemClock,
     progress: streamProgress(process.stderr, systemClock),
   });
-  project.provide('controlPlane', {
+  project.provide('controlPlane', provided(running));
+  return () => running.stop();
+}
+
+/** What `testCluster` needs of a control plane. */
+export function provided(running: ControlPlane): ProvidedControlPlane {
+  return {
     server: running.server,
     ca: running.ca,
     cert: running.admin.cert,
@@ -41,6 +47,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     auditLogPath: running.auditLogPath,
     pids: [...running.pids],
     pkiDir: running.pkiDir,
-  });
-  return () => running.stop();
+  };
 }
