@@ -22,10 +22,10 @@ const SHARED: BuildOptions = {
 };
 
 const ROOT = join(import.meta.dirname, '..');
+const source = (path: string): string => join(ROOT, 'src', path);
 
 /** Makes the bundle in `folder` and answers the path of the program. */
 export async function bundle(folder: string): Promise<string> {
-  const source = (path: string): string => join(ROOT, 'src', path);
   const program = join(folder, 'boxwright.js');
   rmSync(folder, { recursive: true, force: true });
   await build({ ...SHARED, entryPoints: [source('cli/main.ts')], outfile: program });
