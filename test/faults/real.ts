@@ -1,12 +1,10 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { KindName } from '../../src/api/kinds.ts';
-import { Operator } from '../../src/controllers/operator.ts';
+import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import {
   CONFIG_MAPS,
-  KubeClient,
   loadKubeConfig,
-  Manager,
   Metrics,
   SECRETS,
   UndiciKubePort,
@@ -167,33 +165,24 @@ class RealRun {
   #start(): void {
     const mortal = new Mortal(systemClock);
     const { clock } = mortal;
-    const kube = new KubeClient(mortal.kube(this.#faults.kube(this.#port)), { clock, random: Math.random });
     const stop = new AbortController();
-    const operator = new Operator({
-      kube,
-      clock,
-      random: Math.random,
-      log: silentLogger,
-      recorder: { event: () => undefined },
-      namespace: this.#world.home,
-      namespaces: [this.#world.namespace],
-      portFor: (options) => {
-        const port = createUndiciPort({
-          ...options,
-          clock: systemClock,
-          allowedHosts: ['127.0.0.1'],
-          allowInsecure: true,
-          allowLoopback: true,
-        });
-        return { ...mortal.service(this.#faults.service(port)), close: () => port.close() };
+    const endpoints = { allowedHosts: ['127.0.0.1'], allowInsecure: true, allowLoopback: true };
+    const { home, namespace } = this.#world;
+    const manager = wireOperator(
+      { namespace: home, namespaces: [namespace], endpoints },
+      {
+        clock,
+        random: Math.random,
+        log: silentLogger,
+        metrics: new Metrics(),
+        kubePort: mortal.kube(this.#faults.kube(this.#port)),
+        recorder: { event: () => undefined },
+        portFor: (options) => {
+          const port = createUndiciPort({ ...options, ...endpoints, clock: systemClock });
+          return { ...mortal.service(this.#faults.service(port)), close: () => port.close() };
+        },
       },
-    });
-    const manager = new Manager({
-      clock,
-      metrics: new Metrics(),
-      sources: operator.sources,
-      runners: [operator],
-    });
+    );
     manager.run(stop.signal).catch((error: unknown) => this.#failures.push(String(error)));
     this.#process = { mortal, close: () => stop.abort(new Error('killed')) };
   }

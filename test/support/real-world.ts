@@ -10,7 +10,7 @@ import { KubeClient, loadKubeConfig, UndiciKubePort, type KubeObject } from '../
 import { ROOT } from '../api/install.ts';
 import { testCluster, type TestCluster } from './cluster.ts';
 import { eventually } from './eventually.ts';
-import { runOperator, type OperatorSettings, type RunningOperator } from './operator.ts';
+import { startOperator, type OperatorSettings, type RunningOperator } from './operator.ts';
 import type { RunResult } from './run.ts';
 import { typeOfKind, type Shown, type ShownCondition } from './world.ts';
 
@@ -22,6 +22,8 @@ export interface RealWorldOptions {
   poll?: Partial<Record<'processing' | 'settled' | 'lagWindow', string>>;
   /** Do not start an operator yet. */
   idle?: boolean;
+  /** @default the one of the test run */
+  cluster?: TestCluster;
 }
 
 export const TOKEN = 'token-of-the-tests';
@@ -72,7 +74,7 @@ export class RealWorld implements AsyncDisposable {
   }
 
   static async start(options: RealWorldOptions = {}): Promise<RealWorld> {
-    const cluster = testCluster();
+    const cluster = options.cluster ?? testCluster();
     const sandbox = createSandbox({
       account: { email: 'ops@example.com', password: 'password-of-the-tests', token: TOKEN },
       durations: {
@@ -97,7 +99,7 @@ export class RealWorld implements AsyncDisposable {
       home: home.name,
       port,
     });
-    if (options.idle !== true) await world.startOperator();
+    if (options.idle !== true) world.startOperator();
     return world;
   }
 
@@ -105,9 +107,9 @@ export class RealWorld implements AsyncDisposable {
     return this.#operator?.metrics;
   }
 
-  async startOperator(): Promise<void> {
+  startOperator(): void {
     const { log, operator } = this.#options;
-    this.#operator = await runOperator({
+    this.#operator = startOperator({
       kubeconfig: this.#kubeconfig,
       home: this.home,
       namespaces: [this.namespace],

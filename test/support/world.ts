@@ -5,13 +5,12 @@ import type { Random } from '../../src/base/clock.ts';
 import { silentLogger, type Logger } from '../../src/base/logger.ts';
 import { settle, VirtualClock } from '../../src/base/virtual-clock.ts';
 import { kindOf, type KindName } from '../../src/api/kinds.ts';
-import { Operator } from '../../src/controllers/operator.ts';
+import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import {
   apiVersionOf,
   pathOf,
   CONFIG_MAPS,
   KubeClient,
-  Manager,
   Metrics,
   SECRETS,
   type EventInput,
@@ -92,23 +91,22 @@ export class World {
     const random = seeded(11);
     const kubePort = process.kube(this.#options.kubePort?.(this.kube) ?? this.kube);
     const stop = new AbortController();
-    const kube = new KubeClient(kubePort, { clock, random });
-    const metrics = new Metrics();
-    const operator = new Operator({
-      kube,
-      clock,
-      random,
-      log: this.#options.log ?? silentLogger,
-      recorder: { event: (input) => this.events.push(input) },
-      metrics,
-      namespace: 'boxwright-system',
-      portFor: () => {
-        const port = sandboxPort(this.sandbox);
-        const shown = process.service(this.#options.servicePort?.(port) ?? port);
-        return { ...shown, close: () => Promise.resolve() };
+    const manager = wireOperator(
+      { namespace: 'boxwright-system', endpoints: { allowedHosts: [] } },
+      {
+        clock,
+        random,
+        log: this.#options.log ?? silentLogger,
+        metrics: new Metrics(),
+        kubePort,
+        recorder: { event: (input) => this.events.push(input) },
+        portFor: () => {
+          const port = sandboxPort(this.sandbox);
+          const shown = process.service(this.#options.servicePort?.(port) ?? port);
+          return { ...shown, close: () => Promise.resolve() };
+        },
       },
-    });
-    const manager = new Manager({ clock, metrics, sources: operator.sources, runners: [operator] });
+    );
     const ended = manager.run(stop.signal);
     ended.catch(() => undefined);
     this.#running = { stop, ended, process };

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock, Random } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { PortFactory } from '../../controllers/connection/index.ts';
+import { Operator } from '../../controllers/operator.ts';
+import {
+  Elector,
+  EventRecorder,
+  KubeClient,
+  Manager,
+  type KubePort,
+  type ManagerOptions,
+  type Metrics,
+  type Recorder,
+  type ReflectorNotice,
+} from '../../kube/index.ts';
+import { createUndiciPort, type UndiciPortOptions } from '../../service/index.ts';
+import { ServiceMetrics } from './service-metrics.ts';
+
+/** What an operator is told, whatever it reaches the API server and the service with. */
+export interface WiringSettings {
+  /** The operator's own namespace. */
+  namespace: string;
+  /** Look after these only; absent: all. */
+  namespaces?: readonly string[];
+  installationId?: string;
+  /** Which endpoints a Connection may name, and how long a call to them may take. */
+  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
+  /** Absent: works without asking whether another does. */
+  leader?: { name: string; leaseDurationMs?: number; renewDeadlineMs?: number; retryPeriodMs?: number };
+  /** Where to serve health and metrics; absent: nowhere. */
+  health?: NonNullable<ManagerOptions['health']>;
+  workers?: number;
+}
+
+/** What an operator is made of. Tests put their own parts in; the wiring between them is the same. */
+export interface OperatorParts {
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  metrics: Metrics;
+  /** The way to the API server. */
+  kubePort: KubePort;
+  /** The way of the leader election. @default the same */
+  leaderPort?: KubePort;
+  /** Makes the way to a service. @default over HTTP by undici, to the endpoints that the settings allow */
+  portFor?: PortFactory;
+  /** Takes what happened. @default writes Events */
+  recorder?: Recorder;
+}
+
+/** Puts one operator together; the Manager that comes back runs it. */
+export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
+  const { namespace, namespaces, installationId, endpoints, leader, health, workers } = settings;
+  const { clock, random, log, metrics, kubePort } = parts;
+  const serviceMetrics = new ServiceMetrics(metrics);
+  const recorder =
+    parts.recorder ??
+    new EventRecorder({
+      port: kubePort,
+      clock,
+      random,
+      reportingController: 'boxwright.dev/operator',
+      reportingInstance: hostname(),
+      metrics,
+      logger: log,
+    });
+  const operator = new Operator({
+    kube: new KubeClient(kubePort, { clock, random }),
+    clock,
+    random,
+    log,
+    recorder,
+    metrics,
+    namespace,
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(installationId === undefined ? {} : { installationId }),
+    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
+    ...(workers === undefined ? {} : { workers }),
+    onCall: (connection, report) => serviceMetrics.count(connection, report),
+    onNotice: (notice) => logNotice(log, notice),
+  });
+  return new Manager({
+    clock,
+    metrics,
+    logger: log,
+    sources: operator.sources,
+    runners: [operator],
+    ...(recorder instanceof EventRecorder ? { recorder } : {}),
+    ...(leader === undefined
+      ? {}
+      : {
+          elector: new Elector({
+            port: parts.leaderPort ?? kubePort,
+            clock,
+            random,
+            namespace,
+            identity: `${hostname()}_${randomUUID()}`,
+            metrics,
+            logger: log,
+            ...leader,
+          }),
+        }),
+    ...(health === undefined ? {} : { health }),
+  });
+}
+
+function logNotice(log: Logger, notice: ReflectorNotice): void {
+  switch (notice.kind) {
+    case 'error':
+      log.warn({ ...notice }, 'following a kind failed, it is tried again');
+      return;
+    case 'listed':
+      log.debug({ ...notice }, 'listed');
+      return;
+    case 'watch-ended':
+      log.debug({ ...notice }, 'a watch ended');
+      return;
+    default:
+      notice satisfies never;
+  }
+}
