@@ -19,6 +19,14 @@ export interface OperatorContext {
   /** Contents of Secrets and ConfigMaps. */
   sources: Sources;
   connections: Connections;
-  /** Counts one step of a kind, for metrics. */
-  onStep?: (kind: string, step: string) => void;
+  /** Hears of what is seen nowhere in the cluster, for metrics. */
+  observer?: ControllerObserver;
+}
+
+/** Hears of what controllers do. */
+export interface ControllerObserver {
+  /** A pass over a resource of the kind has decided on a step. */
+  step(kind: string, step: string): void;
+  /** A write to the service has put right what somebody else had changed on a record. */
+  corrected(kind: string): void;
 }

@@ -33,6 +33,7 @@ import { Digest } from './digest.ts';
 import { loadInstallation } from './installation.ts';
 import { instanceKind } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
+import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
 import { KubeSources } from './sources.ts';
@@ -73,10 +74,12 @@ export class Operator implements Runner {
   readonly #instances: KindCache<Instance>;
   readonly #leases: KindCache<InstanceLease>;
   readonly #configMaps: Informer<StoredObject>;
+  readonly #metrics: DomainMetrics | undefined;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    const { kube, clock, random, namespaces, onNotice } = options;
+    const { kube, clock, random, metrics, namespaces, onNotice } = options;
+    this.#metrics = metrics === undefined ? undefined : new DomainMetrics(metrics, clock);
     const shared = {
       port: kube.port,
       clock,
@@ -116,6 +119,8 @@ export class Operator implements Runner {
     });
     const controllers = this.#controllers(full, connectionReconciler);
     const unwatch = this.#watch(controllers, pool);
+    const watched = { caches: this.#caches(), clients: () => pool.standings() };
+    if (this.#metrics !== undefined) unwatch.push(this.#metrics.watch(watched));
     try {
       const outcomes = await Promise.allSettled(
         [...controllers.values()].map((controller) => controller.run(stop, abort)),
@@ -144,7 +149,8 @@ export class Operator implements Runner {
         if (installation.unconfirmed !== undefined)
           log.error({ reason: installation.unconfirmed }, 'nothing is written');
         const sources = new KubeSources({ kube, clock, configMaps: this.#configMaps });
-        return { clock, random, log, kube, recorder, installation, digest, sources };
+        const context = { clock, random, log, kube, recorder, installation, digest, sources };
+        return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;
         log.error({ error, namespace }, 'the key and the installation id cannot be loaded');

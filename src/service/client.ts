@@ -21,6 +21,7 @@ import { createWorkspaces } from './families/workspaces.ts';
 import type { Workspaces } from './families/workspaces.ts';
 import { Breaker } from './pace/breaker.ts';
 import { Pace } from './pace/pace.ts';
+import type { PaceState } from './pace/pace.ts';
 import type { ServicePort } from './port.ts';
 import { createSharedReads } from './shared-reads.ts';
 import type { ListReader, SharedReads } from './shared-reads.ts';
@@ -89,6 +90,8 @@ export interface ServiceClient {
   secretValues(): readonly string[];
   /** Whether calls go out at present. */
   breakerState(): 'closed' | 'open' | 'halfOpen';
+  /** How busy the budget is. */
+  paceState(): PaceState;
   /** Calls that wait for their turn end with `Closed`; those under way are left to their time-outs. */
   close(): void;
 }
@@ -140,6 +143,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     stamp: () => stamps.next(),
     secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),
+    paceState: () => pace.state(),
     close: () => pace.close(),
   };
 }

@@ -19,6 +19,13 @@ export const SERVICE_METRICS = {
     labels: CALL_LABELS,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   },
+  budgetWait: {
+    name: 'boxwright_service_budget_wait_seconds',
+    type: 'histogram',
+    help: 'How long calls stood in line for the request budget of their connection (namespace/name), by priority: user (somebody changed something), normal, periodic; seconds.',
+    labels: ['connection', 'priority'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 /** Counts what the operator sends to the service. */
@@ -26,14 +33,18 @@ export class ServiceMetrics {
   readonly #requests: Counter<(typeof SERVICE_METRICS.requests.labels)[number]>;
   readonly #duration: Histogram<(typeof SERVICE_METRICS.duration.labels)[number]>;
 
+  readonly #budgetWait: Histogram<(typeof SERVICE_METRICS.budgetWait.labels)[number]>;
+
   constructor(metrics: Metrics) {
     this.#requests = metrics.counter(SERVICE_METRICS.requests);
     this.#duration = metrics.histogram(SERVICE_METRICS.duration);
+    this.#budgetWait = metrics.histogram(SERVICE_METRICS.budgetWait);
   }
 
   /** Counts one finished call of a connection, `namespace/name`. */
-  count(connection: string, { method, template, outcome, ms }: CallReport): void {
+  count(connection: string, { method, template, outcome, ms, priority, waitedMs }: CallReport): void {
     this.#requests.inc({ connection, method, template, outcome });
+    if (waitedMs !== undefined) this.#budgetWait.observe({ connection, priority }, waitedMs / 1_000);
     if (ms > 0) this.#duration.observe({ connection, method, template }, ms / 1_000);
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../service/index.ts';
 import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
+import type { ClientStanding } from '../metrics/index.ts';
 
 /** Makes the port to an endpoint; throws EndpointError for one that may not be called. */
 export type PortFactory = (options: {
@@ -148,6 +149,15 @@ export class ConnectionPool implements Connections {
   /** Whether a client with a good credential is in memory. */
   isReady(key: string): boolean {
     return this.#entries.get(key)?.ready !== undefined && !this.#notReady.has(key);
+  }
+
+  /** How every client stands, for metrics. */
+  standings(): ClientStanding[] {
+    return [...this.#entries].map(([key, { client }]) => ({
+      key,
+      breaker: client.breakerState(),
+      ...client.paceState(),
+    }));
   }
 
   /** The Connection is gone. */

@@ -157,7 +157,9 @@ async function put<R extends DraftResource>(
     case 'ok': {
       memory.failures = 0;
       memory.refusals.clear();
-      countSame(memory, plan, resource.status.draftHash === draft.hash);
+      // What was declared was in place before: the difference is somebody else's doing.
+      const corrected = resource.status.draftHash === draft.hash;
+      countSame(memory, plan, corrected);
       const answer = write.record;
       if (answer === undefined) {
         memory.observed = undefined;
@@ -165,6 +167,7 @@ async function put<R extends DraftResource>(
           verdict: verdict('Updating', 'The change was taken; it is read back'),
           fields: inPlace(draft, urlOf, plan.body),
           again: true,
+          corrected,
         };
       }
       memory.observed = { record: answer, startedAt: write.endedAt, fromWrite: false };
@@ -174,7 +177,7 @@ async function put<R extends DraftResource>(
       }
       const kept = keptFields(answer, draft);
       if (kept.length > 0) return { verdict: notApplied(kept), fields };
-      return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields };
+      return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };
     }
     case 'refused': {
       const said =

@@ -4,7 +4,7 @@ import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { driftList } from '../draft/converge.ts';
-import type { Convergence } from '../record/kind.ts';
+import { conditionOf, type Convergence } from '../record/kind.ts';
 import { wasGlance } from '../record/looks.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition } from '../record/status/verdict.ts';
@@ -49,7 +49,7 @@ export class InstanceConvergence {
     const attached = attach(pass, record, desired, this.#context);
     const seen = this.#observe(pass, record, desired, attached);
     const step = decideInstance(seen);
-    this.#context.onStep?.('Instance', step.do === 'report' ? step.verdict.reason : step.do);
+    this.#context.observer?.step('Instance', step.do);
     if (step.do !== 'report' && wasGlance(pass.memory)) {
       return {
         verdict: verdict('Updating', 'The record is read before it is acted upon'),
@@ -156,10 +156,15 @@ export class InstanceConvergence {
           { ...fields, managed: managedUnion(pass, seen.plan, desired) },
           'The change is being put on the record',
         );
-      case 'put':
-        return putRecord(pass, record, desired, seen, fields, this.#context.clock);
-      case 'begin':
-        return this.#operations.begin(pass, record, desired, step, fields, seen.armedHash);
+      case 'put': {
+        const done = await putRecord(pass, record, desired, seen, fields, this.#context.clock);
+        return { ...done, corrected: done.again === true && isDrift(pass, seen) };
+      }
+      case 'begin': {
+        const done = await this.#operations.begin(pass, record, desired, step, fields, seen.armedHash);
+        const asked = step.token !== undefined || step.released !== undefined;
+        return { ...done, corrected: done.again === true && !asked && isDrift(pass, seen) };
+      }
       case 'refuseRequest': {
         const said = verdict('Refused', `${step.message}: the request ${step.of} is not carried out`);
         return this.#note(
@@ -293,4 +298,17 @@ export class InstanceConvergence {
       ...(message === undefined ? {} : { message }),
     };
   }
+}
+
+/** It was in step with this very declaration: what differs now is somebody else's doing. */
+function isDrift(
+  { resource }: InstancePass,
+  { status, hash, armedHash: armed }: InstanceObservation,
+): boolean {
+  return (
+    conditionOf(resource, 'Ready')?.status === 'True' &&
+    resource.status.observedGeneration === resource.metadata.generation &&
+    status.appliedHash === hash &&
+    (status.armed === armed || status.armed === `released:${armed}`)
+  );
 }

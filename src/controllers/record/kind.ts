@@ -43,6 +43,8 @@ export interface Convergence<R extends ManagedResource> {
   afresh?: boolean;
   /** The record has ended for good and another is to be made: let go of its id, then of its claim. */
   renounce?: boolean;
+  /** What was sent puts right what somebody else had changed: the declaration is the one that was in place. */
+  corrected?: boolean;
 }
 
 /** Whether what a resource refers to is there. */

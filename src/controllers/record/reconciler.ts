@@ -129,7 +129,7 @@ export class RecordReconciler<
     for (;;) {
       const step = decideRecord(seen);
       if (step.do !== 'look') {
-        this.#context.onStep?.(this.#kind.type.kind, step.do);
+        this.#context.observer?.step(this.#kind.type.kind, step.do);
         return this.#act(resource, memory, marker, pass, step, run);
       }
       if (pass === undefined) return { wish: { verdict: unusable(state), fields: {} } };
@@ -294,6 +294,7 @@ export class RecordReconciler<
         return this.#effects.create(pass, step.intent, step.desired);
       case 'converge': {
         const done = await this.#kind.converge(pass, step.record, step.desired);
+        if (done.corrected === true) this.#context.observer?.corrected(this.#kind.type.kind);
         if (done.afresh === true) return { again: true };
         if (done.renounce === true) {
           const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);

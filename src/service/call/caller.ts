@@ -4,7 +4,7 @@ import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
-import type { CallOptions, Read, Write } from '../results.ts';
+import type { CallOptions, Priority, Read, Write } from '../results.ts';
 import type { Effect } from './classify.ts';
 import {
   codeOfStatus,
@@ -46,6 +46,9 @@ export interface CallReport {
   ms: number;
   /** `ok`, or the error's code (also `NotFound` for a read's 404). */
   outcome: string;
+  /** How long it stood in line for the budget, milliseconds; undefined when it did not come to that. */
+  waitedMs: number | undefined;
+  priority: Priority;
 }
 
 export interface CallerOptions {
@@ -115,7 +118,7 @@ export class Caller {
     if (spec.anonymous) return this.#attempt(spec, decode, options, undefined);
     const { session } = this.#options;
     const first = await session.token(options.signal);
-    if (first.kind === 'error') return this.#unsent(spec, reword(spec, first.error));
+    if (first.kind === 'error') return this.#unsent(spec, options, reword(spec, first.error));
     const attempt = await this.#attempt(spec, decode, options, first.token);
     if (!isUnauthorized(attempt)) return attempt;
     const renewed = await session.renew(first.token, options.signal);
@@ -124,7 +127,7 @@ export class Caller {
       // The 401 proves that the call had no effect; why there is no new token tells more than that 401.
       return renewed.error.code === 'CredentialsRejected'
         ? attempt
-        : this.#unsent(spec, reword(spec, renewed.error));
+        : this.#unsent(spec, options, reword(spec, renewed.error));
     }
     const second = await this.#attempt(spec, decode, options, renewed.token);
     if (isUnauthorized(second)) session.refusedFresh(second.error);
@@ -137,7 +140,7 @@ export class Caller {
     options: CallOptions,
     token: Token | undefined,
   ): Promise<Attempt<T>> {
-    const { pace, breaker, stamps } = this.#options;
+    const { clock, pace, breaker, stamps } = this.#options;
     const secrets: SecretValues = () => [
       ...this.#options.session.secretValues(),
       ...this.#options.secretValues(),
@@ -148,15 +151,18 @@ export class Caller {
       request = this.#request(spec, options, token);
     } catch (error) {
       if (!(error instanceof BadId)) throw error;
-      return this.#unsent(spec, fail(spec, 'BadId', { detail: error.message }));
+      return this.#unsent(spec, options, fail(spec, 'BadId', { detail: error.message }));
     }
     const refusal = breaker.refusal();
-    if (refusal !== undefined) return this.#refusedByBreaker(spec, refusal);
+    if (refusal !== undefined) return this.#refusedByBreaker(spec, options, refusal);
+    const lineFrom = clock.monotonic();
     const turn = await pace.acquire(options.priority ?? 'normal', options.signal);
-    if (turn.kind === 'closed') return this.#unsent(spec, fail(spec, 'Closed', {}));
+    const waitedMs = clock.monotonic() - lineFrom;
+    if (turn.kind === 'closed') return this.#unsent(spec, options, fail(spec, 'Closed', {}), waitedMs);
     if (turn.kind === 'paused') {
       const detail = 'the service asked to wait; not sent';
-      return this.#unsent(spec, fail(spec, 'Throttled', { retryAfterMs: turn.retryAfterMs, detail }));
+      const error = fail(spec, 'Throttled', { retryAfterMs: turn.retryAfterMs, detail });
+      return this.#unsent(spec, options, error, waitedMs);
     }
     if (options.signal?.aborted) {
       // Aborted between the turn and the next line: nothing may go out any more.
@@ -166,7 +172,7 @@ export class Caller {
     const entry = breaker.enter();
     if (entry.kind === 'open') {
       turn.permit.refund();
-      return this.#refusedByBreaker(spec, entry);
+      return this.#refusedByBreaker(spec, options, entry, waitedMs);
     }
     const startedAt = stamps.next();
     options.onStart?.(startedAt);
@@ -174,7 +180,7 @@ export class Caller {
     const endedAt = stamps.next();
     const attempt = this.#judge(outcome, spec, decode, secrets, { startedAt, endedAt });
     const status = outcome.kind === 'answer' ? outcome.answer.status : undefined;
-    this.#report(spec, status, endedAt - startedAt, attempt);
+    this.#report(spec, options, { status, ms: endedAt - startedAt, waitedMs }, attempt);
     return attempt;
   }
 
@@ -261,17 +267,19 @@ export class Caller {
     });
   }
 
-  #refusedByBreaker(spec: CallSpec, refusal: { retryAfterMs: number; cause: ServiceError }): Attempt<never> {
-    return this.#unsent(
-      spec,
-      fail(spec, 'BreakerOpen', { retryAfterMs: refusal.retryAfterMs, cause: refusal.cause }),
-    );
+  #refusedByBreaker(
+    spec: CallSpec,
+    options: CallOptions,
+    { retryAfterMs, cause }: { retryAfterMs: number; cause: ServiceError },
+    waitedMs?: number,
+  ): Attempt<never> {
+    return this.#unsent(spec, options, fail(spec, 'BreakerOpen', { retryAfterMs, cause }), waitedMs);
   }
 
-  #unsent(spec: CallSpec, error: ServiceError): Attempt<never> {
+  #unsent(spec: CallSpec, options: CallOptions, error: ServiceError, waitedMs?: number): Attempt<never> {
     const at = this.#options.stamps.next();
     const attempt: Attempt<never> = { kind: 'failed', effect: 'notSent', error, startedAt: at, endedAt: at };
-    this.#report(spec, undefined, 0, attempt);
+    this.#report(spec, options, { status: undefined, ms: 0, waitedMs }, attempt);
     return attempt;
   }
 
@@ -290,9 +298,14 @@ export class Caller {
     };
   }
 
-  #report(spec: CallSpec, status: number | undefined, ms: number, attempt: Attempt<unknown>): void {
+  #report(
+    { method, template }: CallSpec,
+    { priority = 'normal' }: CallOptions,
+    times: Pick<CallReport, 'status' | 'ms' | 'waitedMs'>,
+    attempt: Attempt<unknown>,
+  ): void {
     const outcome = attempt.kind === 'ok' ? 'ok' : attempt.error.code;
-    this.#options.report({ method: spec.method, template: spec.template, status, ms, outcome });
+    this.#options.report({ method, template, outcome, priority, ...times });
   }
 }
 

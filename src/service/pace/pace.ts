@@ -23,6 +23,16 @@ export type Turn =
   | { kind: 'paused'; retryAfterMs: number }
   | { kind: 'closed' };
 
+/** How busy a budget is. */
+export interface PaceState {
+  /** Callers that wait for their turn. */
+  waiting: number;
+  /** Calls under way. */
+  inFlight: number;
+  /** Milliseconds for which nothing is sent because the service asked for it. */
+  pausedMs: number;
+}
+
 interface Waiter {
   since: number;
   end(turn: Turn): void;
@@ -91,6 +101,11 @@ export class Pace {
   /** Milliseconds for which nothing is sent because the service asked for it; 0 when it did not. */
   pausedFor(): number {
     return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic());
+  }
+
+  state(): PaceState {
+    const waiting = priorities.reduce((sum, priority) => sum + this.#lanes[priority].size, 0);
+    return { waiting, inFlight: this.#inFlight, pausedMs: this.pausedFor() };
   }
 
   /**

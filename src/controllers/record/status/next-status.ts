@@ -42,8 +42,8 @@ export function eventOf(
   after: readonly Condition[],
   regarding: EventInput['regarding'],
 ): EventInput | undefined {
-  const told = leading(after);
-  const toldBefore = leading(before ?? []);
+  const told = leadingCondition(after);
+  const toldBefore = leadingCondition(before ?? []);
   if (told === undefined) return undefined;
   if (toldBefore?.type === told.type && toldBefore.reason === told.reason) return undefined;
   return {
@@ -56,7 +56,7 @@ export function eventOf(
 }
 
 /** The condition that says most: why it is stuck, what goes on, or that all is well. */
-function leading(conditions: readonly Condition[]): Condition | undefined {
+export function leadingCondition(conditions: readonly Condition[]): Condition | undefined {
   for (const type of [CONDITIONS.stalled, CONDITIONS.reconciling, CONDITIONS.ready]) {
     const found = conditions.find((condition) => condition.type === type);
     if (found !== undefined) return found;

@@ -1,0 +1,2 @@
+export { DOMAIN_METRICS } from './definitions.ts';
+export { DomainMetrics, type ClientStanding } from './domain-metrics.ts';
