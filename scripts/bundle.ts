@@ -1,9 +1,9 @@
 /**
  * Bundles the program into boxwright.js of a folder, dist unless another is named, and puts beside it what
- * src/devcluster/assets.ts names: the supervisor's script and the pinned Go modules. What the folder held before
- * is taken away. Usage: node scripts/bundle.ts [folder]
+ * `boxwright dev` needs: the supervisor's script and the pinned Go modules (src/devcluster/assets.ts), and the
+ * examples. What the folder held before is taken away. Usage: node scripts/bundle.ts [folder]
  */
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
 
@@ -35,6 +35,9 @@ export async function bundle(folder: string): Promise<string> {
     outfile: join(folder, 'supervisor.js'),
   });
   cpSync(source('devcluster/go'), join(folder, 'go'), { recursive: true });
+  // The image is built without them: it holds the bundle alone.
+  const examples = join(ROOT, 'deploy', 'examples');
+  if (existsSync(examples)) cpSync(examples, join(folder, 'examples'), { recursive: true });
   return program;
 }
 

@@ -1,14 +1,22 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { PartsMissingError } from './errors.ts';
 
 // In the bundle this module is part of dist/boxwright.js, and the build puts what it names beside that file.
 
-/** The folder with the go.mod, go.sum and components.go of a pinned Go module. */
+/** The folder with the go.mod, go.sum and components.go of a pinned Go module. @throws PartsMissingError */
 export function goModuleFolder(name: 'etcd' | 'kubernetes'): string {
-  return fileURLToPath(new URL(`./go/${name}`, import.meta.url));
+  return existing(`./go/${name}`);
 }
 
-/** The script that a supervisor process runs. */
+/** The script that a supervisor process runs. @throws PartsMissingError */
 export function supervisorScript(): string {
   const script = import.meta.url.endsWith('.ts') ? './supervisor/supervisor.ts' : './supervisor.js';
-  return fileURLToPath(new URL(script, import.meta.url));
+  return existing(script);
+}
+
+function existing(relative: string): string {
+  const path = fileURLToPath(new URL(relative, import.meta.url));
+  if (!existsSync(path)) throw new PartsMissingError(path);
+  return path;
 }

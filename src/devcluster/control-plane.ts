@@ -16,6 +16,7 @@ import { FileLock } from './programs/file-lock.ts';
 import { freePort, isFree } from './free-port.ts';
 import { renderKubeconfig } from './kubeconfig.ts';
 import { getPrograms, type Environment, type Programs } from './programs/programs.ts';
+import { supervisorScript } from './assets.ts';
 import { silentProgress, type Progress } from './progress.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { Supervisor, type ProgramEnd, type SupervisedProgram } from './supervisor/supervised.ts';
@@ -34,6 +35,8 @@ export interface ControlPlaneOptions {
   signal?: AbortSignal;
   /** @default nothing is said */
   progress?: Progress;
+  /** As of `getPrograms`. */
+  clientsOptional?: boolean;
 }
 
 /** A running etcd, kube-apiserver and kube-controller-manager. */
@@ -82,6 +85,8 @@ const SERVER_HOSTS = [
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const progress = options.progress ?? silentProgress;
+  // Before anything is built in vain.
+  supervisorScript();
   const programs = await getPrograms({ ...options, progress });
   const start = new Start(options, programs);
   const step = progress.begin('starting the control plane');

@@ -12,6 +12,18 @@ export class GoMissingError extends Error {
   }
 }
 
+/** Thrown when this copy of the program was taken away from what a control plane is made with. */
+export class PartsMissingError extends Error {
+  readonly code = 'PartsMissing';
+  constructor(path: string) {
+    super(
+      `this copy of the program cannot make a control plane, there is no ${path}: ` +
+        'take the whole dist folder that npm run build makes',
+    );
+    this.name = 'PartsMissingError';
+  }
+}
+
 /** Thrown when `go build` fails. */
 export class BuildFailedError extends Error {
   readonly code = 'BuildFailed';
@@ -33,7 +45,7 @@ export class AssetsIncompleteError extends Error {
   }
 }
 
-/** Thrown when the npm package that carries kubectl and helm is not installed. */
+/** Thrown when kubectl or helm is nowhere. */
 export class ToolsMissingError extends Error {
   readonly code = 'ToolsMissing';
   constructor(message: string, cause?: unknown) {

@@ -9,6 +9,7 @@ export {
   ControlPlaneStartError,
   DataDirBusyError,
   GoMissingError,
+  PartsMissingError,
   ToolsMissingError,
 } from './errors.ts';
 export { renderKubeconfig } from './kubeconfig.ts';

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../api/install.ts';
@@ -21,9 +21,11 @@ export async function buildImage(): Promise<Image> {
   // The build stage: what .dockerignore lets through, and what npm ci installs.
   const build = join(scratch, 'build');
   mkdirSync(build);
-  for (const name of ['package.json', 'scripts', 'src', 'node_modules']) {
-    symlinkSync(join(ROOT, name), join(build, name));
+  for (const name of ['package.json', 'scripts', 'src']) {
+    // Copies: a script behind a link would take its real place for the root.
+    cpSync(join(ROOT, name), join(build, name), { recursive: true });
   }
+  symlinkSync(join(ROOT, 'node_modules'), join(build, 'node_modules'));
   const built = await run(process.execPath, ['scripts/bundle.ts'], { cwd: build });
   if (built.code !== 0) throw new Error(built.stderr);
   mkdirSync(folder);

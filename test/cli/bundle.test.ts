@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,9 +16,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function bundle(...argv: string[]): Promise<RunResult> {
+  return bundleWith({}, ...argv);
+}
+
+function bundleWith(env: Readonly<Record<string, string>>, ...argv: string[]): Promise<RunResult> {
   return run(process.execPath, [join(folder, 'boxwright.js'), ...argv], {
     cwd: folder,
-    env: { TMPDIR: folder, KUBECONFIG: '' },
+    env: { TMPDIR: folder, KUBECONFIG: '', ...env },
     timeoutMs: 150_000,
   });
 }
@@ -35,15 +39,40 @@ describe('the program in one file', () => {
     expect(JSON.parse(stdout)).toMatchObject({ apiVersion: 'boxwright.dev/v1alpha1' });
   });
 
-  it('brings the examples to Ready, where kubectl’s package is installed', async () => {
-    const { code, stdout, stderr } = await run(
-      process.execPath,
-      [join(ROOT, 'dist', 'boxwright.js'), 'dev', '--exit'],
-      { env: { TMPDIR: folder, KUBECONFIG: '' }, timeoutMs: 150_000 },
-    );
+  it('brings the examples to Ready, by itself', async () => {
+    const { code, stdout, stderr } = await bundle('dev', '--exit');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/All 6 resources are Ready after [\d.]+ s/);
     expect(stdout).toMatch(/First Instance Online after [\d.]+ s/);
     expect(readdirSync(folder).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
   }, 180_000);
+
+  describe('says at once what it needs for a control plane', () => {
+    const ALTERNATIVES = /Go 1\.26[\s\S]*KUBEBUILDER_ASSETS=[\s\S]*--context <name>/;
+
+    it('where there is no Go and nothing was built before', async () => {
+      const env = { PATH: '/usr/bin:/bin', XDG_CACHE_HOME: join(folder, 'cache') };
+      const { code, stderr } = await bundleWith(env, 'dev', '--exit');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(ALTERNATIVES);
+      expect(stderr).toContain('because: etcd, kube-apiserver, kube-controller-manager must be built');
+    });
+
+    it('where the file is alone', async () => {
+      const alone = mkdtempSync(join(tmpdir(), 'boxwright-alone-'));
+      try {
+        copyFileSync(join(folder, 'boxwright.js'), join(alone, 'boxwright.js'));
+        const { code, stderr } = await run(
+          process.execPath,
+          [join(alone, 'boxwright.js'), 'dev', '--exit', '--examples', join(ROOT, 'deploy/examples')],
+          { cwd: alone, env: { TMPDIR: alone, KUBECONFIG: '' } },
+        );
+        expect(code).toBe(1);
+        expect(stderr).toMatch(ALTERNATIVES);
+        expect(stderr).toContain('take the whole dist folder');
+      } finally {
+        rmSync(alone, { recursive: true });
+      }
+    });
+  });
 });

@@ -118,6 +118,36 @@ spec:
     await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
   });
 
+  it('ends with 1, the reasons and the next steps as soon as something is stalled', async () => {
+    const nesting = (name: string, other: string): string => `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: { name: ${name} }
+spec:
+  connectionRef: { name: main }
+  variables: [{ name: inner, type: Box, boxRef: { name: ${other} } }]
+---`;
+    const folder = examplesWith('box.yaml', nesting('snake', 'tail') + nesting('tail', 'snake'));
+    const { run, namespace, system } = devHere(
+      '--exit',
+      '--timeout=10m',
+      '--output=json',
+      '--examples',
+      folder,
+    );
+    expect(await run.ended).toBe(1);
+    const { stdout, stderr } = run.output;
+    expect(stderr).toMatch(/Not everything can become Ready, after [\d.]+ s:/);
+    expect(stderr).toMatch(/Box\/snake: NeedsUser: .*snake → tail → snake.*\n +The message names the field/);
+    const told = JSON.parse(stdout) as { resources: unknown[] };
+    expect(told).toMatchObject({ outcome: 'Stalled', namespace });
+    expect(told.resources).toHaveLength(3);
+    expect(told.resources).toContainEqual(
+      expect.objectContaining({ kind: 'Box', name: 'tail', stalled: true, reason: 'NeedsUser' }),
+    );
+    await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
+  });
+
   it('ends with 1 and the words of the API server when a manifest is refused', async () => {
     const manifest = 'apiVersion: boxwright.dev/v1alpha1\nkind: Box\nmetadata: {name: bad}\nspec: {}\n';
     const { run, system } = devHere('--exit', '--examples', examplesWith('box.yaml', manifest));

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { renderKubeconfig, startControlPlane, streamProgress } from '../../devcluster/index.ts';
 import type { KubeConfigOptions } from '../../kube/index.ts';
@@ -19,6 +19,13 @@ export interface DevCluster {
   broken: Promise<never>;
   stop(): Promise<void>;
 }
+
+/** Codes of errors that say what the machine, or this copy of the program, lacks. */
+const LACKS: ReadonlySet<unknown> = new Set(['GoMissing', 'AssetsIncomplete', 'PartsMissing']);
+const NEEDS = `there is nothing to make a control plane of. Any of these will do:
+  Go 1.26 or newer on PATH: the programs are built once, which takes some minutes
+  KUBEBUILDER_ASSETS=<folder>, which holds kube-apiserver, etcd and kube-controller-manager
+  a cluster of yours: --context <name>, or --kubeconfig <file>`;
 
 /** Starts a control plane, or takes the cluster that the flags name. `folder` takes the kubeconfig. */
 export async function openCluster(
@@ -48,6 +55,10 @@ export async function openCluster(
     clock,
     signal: io.interrupt.signal,
     progress: streamProgress(io.stderr, clock),
+    clientsOptional: true,
+  }).catch((cause: unknown): never => {
+    if (!LACKS.has((cause as { code?: unknown }).code)) throw cause;
+    throw new CommandFailedError(NEEDS, { cause });
   });
   const { server, ca, admin: credentials, programs } = running;
   const text = renderKubeconfig({ server, ca, user: 'boxwright-admin', credentials, namespace });
@@ -61,7 +72,12 @@ export async function openCluster(
   return {
     embedded: true,
     access: { text },
-    shell: [`export KUBECONFIG=${path}`, `export PATH=${dirname(programs.kubectl)}:$PATH`],
+    shell: [
+      `export KUBECONFIG=${path}`,
+      isAbsolute(programs.kubectl)
+        ? `export PATH=${dirname(programs.kubectl)}:$PATH`
+        : '# kubectl is not installed here: https://kubernetes.io/docs/tasks/tools/',
+    ],
     kubectl: 'kubectl',
     broken,
     stop: () => running.stop(),

@@ -30,10 +30,10 @@ export function readManifests(folder: string): Manifest[] {
   return names.toSorted().flatMap((name) => parseFile(join(folder, name)));
 }
 
-/** The examples in the repository: two folders above the source, one above the bundle. */
+/** The examples in the repository; the build puts a copy of them beside the bundle. */
 export function defaultExamples(): string {
-  const up = import.meta.url.endsWith('.ts') ? '../../../' : '../';
-  return fileURLToPath(new URL(`${up}deploy/examples`, import.meta.url));
+  const folder = import.meta.url.endsWith('.ts') ? '../../../deploy/examples' : './examples';
+  return fileURLToPath(new URL(folder, import.meta.url));
 }
 
 function parseFile(path: string): Manifest[] {

@@ -16,23 +16,25 @@ export interface Clients {
 export interface ClientOptions {
   cache: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** A client that is nowhere is given by its plain name, instead of an error. */
+  optional: boolean;
   /** Runs `work` while no other process changes the cache. */
   lock(work: () => Promise<void>): Promise<void>;
 }
 
 /**
- * kubectl and helm: on Linux x64 unpacked from the npm package into the cache, elsewhere those in
- * `KUBEBUILDER_ASSETS` or on `PATH`. Throws {@link ToolsMissingError}.
+ * kubectl and helm: on Linux x64 unpacked from the npm package into the cache, elsewhere and where that
+ * package is not installed those in `KUBEBUILDER_ASSETS` or on `PATH`. Throws {@link ToolsMissingError}.
  */
 export async function installClients(options: ClientOptions): Promise<Clients> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return findClients(options.env);
-  const { version, archive } = findPackage();
-  const folder = join(options.cache, `clients-${version}`);
+  const found = process.platform === 'linux' && process.arch === 'x64' ? findPackage() : undefined;
+  if (found === undefined) return findClients(options);
+  const folder = join(options.cache, `clients-${found.version}`);
   const clients: Clients = { kubectl: join(folder, 'kubectl'), helm: join(folder, 'helm') };
   if (NAMES.some((name) => !existsSync(clients[name]))) {
     await options.lock(async () => {
       mkdirSync(folder, { recursive: true });
-      const content = readFileSync(archive);
+      const content = readFileSync(found.archive);
       for (const name of NAMES) {
         if (existsSync(clients[name])) continue;
         const partial = `${clients[name]}.${process.pid}.tmp`;
@@ -45,23 +47,26 @@ export async function installClients(options: ClientOptions): Promise<Clients> {
   return clients;
 }
 
-function findPackage(): { version: string; archive: string } {
+function findPackage(): { version: string; archive: string } | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
     return { version, archive: join(dirname(manifest), 'lib', 'layer.zip') };
-  } catch (error) {
-    throw new ToolsMissingError(`kubectl and helm come with the npm package ${PACKAGE}: run npm ci`, error);
+  } catch {
+    // Not installed: a bundle has no node_modules.
+    return undefined;
   }
 }
 
-function findClients(env: Readonly<Record<string, string | undefined>>): Clients {
+function findClients({ env, optional }: ClientOptions): Clients {
   const folders = [env['KUBEBUILDER_ASSETS'] ?? '', ...(env['PATH'] ?? '').split(delimiter)];
   const find = (name: string): string => {
-    const found = folders.find((folder) => folder !== '' && existsSync(join(folder, name)));
-    if (found === undefined)
-      throw new ToolsMissingError(`${name} was not found: install it and put it on PATH`);
-    return join(found, name);
+    const folder = folders.find((each) => each !== '' && existsSync(join(each, name)));
+    if (folder !== undefined) return join(folder, name);
+    if (optional) return name;
+    throw new ToolsMissingError(
+      `${name} was not found: run npm ci, which brings it on Linux x64, or install it and put it on PATH`,
+    );
   };
   return { kubectl: find('kubectl'), helm: find('helm') };
 }

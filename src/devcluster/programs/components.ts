@@ -52,7 +52,10 @@ const RECIPES: readonly Recipe[] = [
   },
 ];
 
-/** The programs in the order in which they are built and started. Versions come from the go.mod files. */
+/** The programs in the order in which they are built and started. */
+export const COMPONENT_NAMES: readonly ComponentName[] = RECIPES.map(({ name }) => name);
+
+/** How each is built, in that order. Versions come from the go.mod files. Throws `PartsMissingError`. */
 export function components(): Component[] {
   return RECIPES.map((recipe) => {
     const moduleDir = goModuleFolder(recipe.module);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { buildComponent, requireGo } from './build.ts';
 import { installClients, type Clients } from './clients.ts';
-import { components, type Component, type ComponentName } from './components.ts';
+import { COMPONENT_NAMES, components, type Component, type ComponentName } from './components.ts';
 import { AssetsIncompleteError } from '../errors.ts';
 import { FileLock } from './file-lock.ts';
 import type { Progress } from '../progress.ts';
@@ -21,6 +21,11 @@ export interface ProgramOptions {
   clock: Clock;
   progress: Progress;
   signal?: AbortSignal | undefined;
+  /**
+   * kubectl and helm are a convenience: where there are none, their plain names are given.
+   * @default false
+   */
+  clientsOptional?: boolean | undefined;
 }
 
 /** What the folder in KUBEBUILDER_ASSETS must hold; envtest's archives have no controller manager. */
@@ -30,17 +35,36 @@ const DEMANDED_OF_ASSETS: readonly ComponentName[] = ['kube-apiserver', 'etcd'];
  * Finds each program in `KUBEBUILDER_ASSETS`, else in the user's cache, else builds it into the cache.
  * Processes that do so at the same time wait for each other. What an interrupted build had finished is kept.
  *
- * Throws {@link AssetsIncompleteError}, `GoMissingError`, `BuildFailedError`, `ToolsMissingError`, or the
- * signal's reason.
+ * Throws {@link AssetsIncompleteError}, `PartsMissingError`, `GoMissingError`, `BuildFailedError`,
+ * `ToolsMissingError`, or the signal's reason.
  */
 export async function getPrograms(options: ProgramOptions): Promise<Programs> {
-  const { env, clock, progress, signal } = options;
+  const { env } = options;
   const cache = cacheFolder(env);
   const assets = env['KUBEBUILDER_ASSETS'];
   if (assets !== undefined && assets !== '') checkAssets(assets);
-  const all = components();
-  const place = (component: Component): string => locate(component, assets, cache);
+  const given = COMPONENT_NAMES.map((name) => givenIn(assets, name));
+  const places = given.every((path) => path !== undefined) ? given : await provide(assets, cache, options);
+  const clients = await installClients({
+    cache,
+    env,
+    optional: options.clientsOptional === true,
+    lock: (work) => locked(cache, options, work),
+  });
+  const [etcd, apiServer, controllerManager] = places as [string, string, string];
+  return { etcd, 'kube-apiserver': apiServer, 'kube-controller-manager': controllerManager, ...clients };
+}
 
+/** The paths of all programs, in the order of their names, with what is missing built into the cache. */
+async function provide(
+  assets: string | undefined,
+  cache: string,
+  options: ProgramOptions,
+): Promise<string[]> {
+  const { env, clock, progress, signal } = options;
+  const all = components();
+  const place = (component: Component): string =>
+    givenIn(assets, component.name) ?? join(cache, component.cacheKey, component.name);
   if (all.some((component) => !existsSync(place(component)))) {
     await locked(cache, options, async () => {
       const missing = all.filter((component) => !existsSync(place(component)));
@@ -50,9 +74,7 @@ export async function getPrograms(options: ProgramOptions): Promise<Programs> {
       }
     });
   }
-  const clients = await installClients({ cache, env, lock: (work) => locked(cache, options, work) });
-  const [etcd, apiServer, controllerManager] = all.map(place) as [string, string, string];
-  return { etcd, 'kube-apiserver': apiServer, 'kube-controller-manager': controllerManager, ...clients };
+  return all.map(place);
 }
 
 /** `boxwright/control-plane` in the user's cache folder. */
@@ -67,12 +89,10 @@ function checkAssets(assets: string): void {
   if (missing.length > 0) throw new AssetsIncompleteError(assets, missing);
 }
 
-function locate(component: Component, assets: string | undefined, cache: string): string {
-  if (assets !== undefined && assets !== '') {
-    const given = join(assets, component.name);
-    if (existsSync(given)) return given;
-  }
-  return join(cache, component.cacheKey, component.name);
+function givenIn(assets: string | undefined, name: ComponentName): string | undefined {
+  if (assets === undefined || assets === '') return undefined;
+  const path = join(assets, name);
+  return existsSync(path) ? path : undefined;
 }
 
 async function locked(cache: string, options: ProgramOptions, work: () => Promise<void>): Promise<void> {
