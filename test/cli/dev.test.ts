@@ -49,6 +49,18 @@ async function namespaceExists(name: string): Promise<boolean> {
   return stdout.trim() !== '';
 }
 
+/** A box that contains another one. */
+function nesting(name: string, other: string): string {
+  return `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: { name: ${name} }
+spec:
+  connectionRef: { name: main }
+  variables: [{ name: inner, type: Box, boxRef: { name: ${other} } }]
+---`;
+}
+
 function examplesWith(name: string, manifest: string): string {
   const folder = mkdtempSync(join(scratch, 'examples-'));
   writeFileSync(join(folder, name), manifest);
@@ -119,14 +131,6 @@ spec:
   });
 
   it('ends with 1, the reasons and the next steps as soon as something is stalled', async () => {
-    const nesting = (name: string, other: string): string => `
-apiVersion: boxwright.dev/v1alpha1
-kind: Box
-metadata: { name: ${name} }
-spec:
-  connectionRef: { name: main }
-  variables: [{ name: inner, type: Box, boxRef: { name: ${other} } }]
----`;
     const folder = examplesWith('box.yaml', nesting('snake', 'tail') + nesting('tail', 'snake'));
     const { run, namespace, system } = devHere(
       '--exit',
