@@ -12,6 +12,7 @@ import {
   Controller,
   Informer,
   type Change,
+  type HealthCheck,
   type KubeClient,
   type KubeObject,
   type Metrics,
@@ -36,7 +37,8 @@ import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
-import { KubeSources } from './sources.ts';
+import { SecretWatch } from './secret-watch.ts';
+import { KubeSources, type Sources } from './sources.ts';
 
 /** Options of {@link Operator}. */
 export interface OperatorOptions {
@@ -52,6 +54,8 @@ export interface OperatorOptions {
   namespaces?: readonly string[];
   /** What the user gave with `--installation-id`. */
   installationId?: string;
+  /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
+  watchSecrets?: boolean;
   portFor: PortFactory;
   /** Passes of one kind at the same time. @defaultValue 64 */
   workers?: number;
@@ -67,6 +71,8 @@ const LOAD_RETRY_MS = 2_000;
 export class Operator implements Runner {
   readonly name = 'boxwright';
   readonly sources: readonly Source[];
+  /** What works less well than it was told to, by name; in words for a person. */
+  readonly notes: Readonly<Record<string, HealthCheck>>;
   readonly #options: OperatorOptions;
   readonly #connections: KindCache<Connection>;
   readonly #boxes: KindCache<Box>;
@@ -74,6 +80,7 @@ export class Operator implements Runner {
   readonly #instances: KindCache<Instance>;
   readonly #leases: KindCache<InstanceLease>;
   readonly #configMaps: Informer<StoredObject>;
+  readonly #secretWatch: SecretWatch | undefined;
   readonly #metrics: DomainMetrics | undefined;
 
   constructor(options: OperatorOptions) {
@@ -93,7 +100,14 @@ export class Operator implements Runner {
     this.#instances = new KindCache<Instance>('Instance', shared);
     this.#leases = new KindCache<InstanceLease>('InstanceLease', shared);
     this.#configMaps = new Informer<StoredObject>({ ...shared, type: CONFIG_MAPS, metadataOnly: true });
-    this.sources = [...this.#caches().map((cache) => cache.informer), this.#configMaps];
+    this.#secretWatch =
+      options.watchSecrets === true ? new SecretWatch({ ...shared, log: options.log }) : undefined;
+    this.sources = [
+      ...this.#caches().map((cache) => cache.informer),
+      this.#configMaps,
+      ...(this.#secretWatch === undefined ? [] : [this.#secretWatch]),
+    ];
+    this.notes = { secrets: () => this.#secretWatch?.problem() };
   }
 
   /** Works until `stop`; the Manager calls it once the caches are in sync and this process leads. */
@@ -118,7 +132,7 @@ export class Operator implements Runner {
       users: (connection) => this.#usersOfConnection(connection),
     });
     const controllers = this.#controllers(full, connectionReconciler);
-    const unwatch = this.#watch(controllers, pool);
+    const unwatch = this.#watch(controllers, pool, context.sources);
     const watched = { caches: this.#caches(), clients: () => pool.standings() };
     if (this.#metrics !== undefined) unwatch.push(this.#metrics.watch(watched));
     try {
@@ -148,7 +162,10 @@ export class Operator implements Runner {
         });
         if (installation.unconfirmed !== undefined)
           log.error({ reason: installation.unconfirmed }, 'nothing is written');
-        const sources = new KubeSources({ kube, clock, configMaps: this.#configMaps });
+        const sources = new KubeSources({
+          ...{ kube, clock, configMaps: this.#configMaps },
+          secretWatch: this.#secretWatch,
+        });
         const context = { clock, random, log, kube, recorder, installation, digest, sources };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
@@ -234,7 +251,7 @@ export class Operator implements Runner {
   }
 
   /** Changes become keys in queues; nothing else happens here. */
-  #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool): (() => void)[] {
+  #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool, sources: Sources): (() => void)[] {
     const add = (kind: KindName, key: string, priority: Priority): void =>
       controllers.get(kind)?.queue.add(key, priority);
     const referrers = (kind: string, namespace: string, name: string, priority: Priority): void => {
@@ -276,8 +293,13 @@ export class Operator implements Runner {
     const configMaps = this.#configMaps.onChange(({ object }) => {
       if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, 'user');
     });
+    const secrets = this.#secretWatch?.onChange((namespace, name) => {
+      if (starting) return;
+      sources.forgetSecret(namespace, name);
+      referrers('Secret', namespace, name, 'user');
+    });
     starting = false;
-    return [...ends, configMaps];
+    return [...ends, configMaps, ...(secrets === undefined ? [] : [secrets])];
   }
 
   #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {

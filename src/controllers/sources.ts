@@ -9,6 +9,7 @@ import {
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { SecretValues } from './secret-values.ts';
+import type { SecretWatch } from './secret-watch.ts';
 
 /** Where a piece of content stands: one key of a Secret or ConfigMap in the resource's own namespace. */
 export interface SourceRef {
@@ -20,9 +21,19 @@ export interface SourceRef {
 /** The content, or what is missing, in words for the user. */
 export type SourceContent = { kind: 'found'; bytes: Uint8Array } | { kind: 'missing'; message: string };
 
+/** How a source is read. */
+export interface ReadOptions {
+  signal?: AbortSignal;
+  /**
+   * A {@link Sources.mark}: reads of others count only when they began after it. Absent: one that began a
+   * moment ago will do.
+   */
+  after?: number | undefined;
+}
+
 /** Contents of Secrets and ConfigMaps; always of the namespace that the reference stands in. */
 export interface Sources {
-  read(namespace: string, ref: SourceRef, signal?: AbortSignal): Promise<SourceContent>;
+  read(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<SourceContent>;
   /** A whole Secret, for credentials; undefined when there is none. */
   secret(
     namespace: string,
@@ -31,11 +42,25 @@ export interface Sources {
   ): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
   /** Secret values read lately, of all resources: the service may quote one resource's to another. */
   secretValues(): readonly string[];
+  /** A point in the order of reads: whoever handles a change takes one, and reads nothing from before it. */
+  mark(): number;
+  /** A Secret has changed: nobody joins a read of it that began before. */
+  forgetSecret(namespace: string, name: string): void;
+  /** Whether changes of Secrets in this namespace are heard of; if not, they have to be looked at. */
+  followsSecrets(namespace: string): boolean;
 }
 
 interface DataObject extends KubeObject {
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
+}
+
+/** A read of a Secret that others may join. */
+interface SharedRead {
+  /** When it began, on the monotonic clock and in the order of marks. */
+  at: number;
+  mark: number;
+  object: Promise<DataObject | undefined>;
 }
 
 /** Bytes that one key may hold: larger content is refused before it is parsed or sent. */
@@ -44,7 +69,7 @@ const CONTENT_LIMIT = 1_048_576;
 const SHARED_MS = 1_000;
 
 /**
- * Reads through the API server: Secrets by `get` alone, once a pass; ConfigMaps by `get` when the metadata-only
+ * Reads through the API server: Secrets by `get` alone, and never kept for longer than {@link SHARED_MS}; ConfigMaps by `get` when the metadata-only
  * watch says that their version is new.
  */
 export class KubeSources implements Sources {
@@ -53,21 +78,42 @@ export class KubeSources implements Sources {
   readonly #configMaps: Informer<StoredObject>;
   readonly #maps = new Map<string, { version: string; object: DataObject }>();
   readonly #values = new SecretValues();
-  readonly #secrets = new Map<string, { at: number; object: Promise<DataObject | undefined> }>();
+  readonly #secrets = new Map<string, SharedRead>();
+  readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
+  #marks = 0;
 
-  constructor(options: { kube: KubeClient; clock: Clock; configMaps: Informer<StoredObject> }) {
+  constructor(options: {
+    kube: KubeClient;
+    clock: Clock;
+    configMaps: Informer<StoredObject>;
+    /** Absent: Secrets are not followed. */
+    secretWatch?: Pick<SecretWatch, 'follows'> | undefined;
+  }) {
     this.#kube = options.kube;
     this.#clock = options.clock;
     this.#configMaps = options.configMaps;
+    this.#secretWatch = options.secretWatch;
   }
 
-  async read(namespace: string, ref: SourceRef, signal?: AbortSignal): Promise<SourceContent> {
+  mark(): number {
+    return ++this.#marks;
+  }
+
+  followsSecrets(namespace: string): boolean {
+    return this.#secretWatch?.follows(namespace) === true;
+  }
+
+  forgetSecret(namespace: string, name: string): void {
+    this.#secrets.delete(`${namespace}/${name}`);
+  }
+
+  async read(namespace: string, ref: SourceRef, options: ReadOptions = {}): Promise<SourceContent> {
     let object: DataObject | undefined;
     try {
       object =
         ref.kind === 'Secret'
-          ? await this.#secret(namespace, ref.name, signal)
-          : await this.#configMap(namespace, ref.name, signal);
+          ? await this.#secret(namespace, ref.name, options)
+          : await this.#configMap(namespace, ref.name, options.signal);
     } catch (error) {
       if (!(error instanceof KubeApiError && error.status === 403)) throw error;
       return missing(`the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`);
@@ -110,18 +156,20 @@ export class KubeSources implements Sources {
     return object;
   }
 
-  #secret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
+  #secret(namespace: string, name: string, { signal, after }: ReadOptions): Promise<DataObject | undefined> {
     const now = this.#clock.monotonic();
     for (const [key, entry] of this.#secrets) {
       if (now - entry.at > SHARED_MS) this.#secrets.delete(key);
     }
     const key = `${namespace}/${name}`;
     const shared = this.#secrets.get(key);
-    if (shared !== undefined) return shared.object;
-    const object = this.#readSecret(namespace, name, signal);
-    this.#secrets.set(key, { at: now, object });
-    object.catch(() => this.#secrets.delete(key));
-    return object;
+    if (shared !== undefined && (after === undefined || shared.mark > after)) return shared.object;
+    const read = { at: now, mark: this.mark(), object: this.#readSecret(namespace, name, signal) };
+    this.#secrets.set(key, read);
+    read.object.catch(() => {
+      if (this.#secrets.get(key) === read) this.#secrets.delete(key);
+    });
+    return read.object;
   }
 
   async #readSecret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {

@@ -38,6 +38,8 @@ export interface ManagerOptions {
     port: number;
     /** Further checks behind `/readyz`, by name. */
     ready?: Readonly<Record<string, HealthCheck>>;
+    /** What `/readyz` shows and that fails nothing, by name. */
+    notes?: Readonly<Record<string, HealthCheck>>;
     /** Called with the URL once it listens. */
     onListening?: (url: string) => void;
   };
@@ -83,6 +85,7 @@ export class Manager {
             port: health.port,
             live: { watches: silentWatchCheck(sources, clock, silentWatchMs), loop: loop.check },
             ready: { synced: syncCheck(sources), stopping: stopCheck(stop), ...health.ready },
+            ...(health.notes === undefined ? {} : { notes: health.notes }),
             metrics,
           });
     const url = await server?.listen();

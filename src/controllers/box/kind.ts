@@ -75,12 +75,10 @@ async function resolveBox(
     };
   }
   const { sources, digest } = context;
-  const { signal } = pass;
+  const { signal, secretsAfter } = pass;
+  const reading = { namespace, sources, digest, signal, secretsAfter };
   const variables = await resolveVariables(box.spec.variables, 'spec.variables', {
-    namespace,
-    sources,
-    digest,
-    signal,
+    ...reading,
     boxId: (other) => idOf(other, find(other)),
   });
   if (variables.kind === 'waiting') return waitingFor(variables.message);
@@ -89,7 +87,7 @@ async function resolveBox(
     const source = box.spec.events[word];
     if (source === undefined) continue;
     const event = EVENT_NAMES.toService(word);
-    const file = await readFile(source, `events.${event}`, event, { namespace, sources, digest, signal });
+    const file = await readFile(source, `events.${event}`, event, reading);
     if (typeof file === 'string') return waitingFor(`spec.events.${word}: ${file}`);
     events.push({ event, destinationPath: source.destinationPath, file });
   }

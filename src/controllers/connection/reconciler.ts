@@ -16,7 +16,7 @@ import { credentialsIn } from './credentials.ts';
 import type { ConnectionPool } from './pool.ts';
 import { probe } from './probe.ts';
 
-/** Credentials are looked at this often, milliseconds: the operator may only `get` Secrets, not watch them. */
+/** Where Secrets are not watched, credentials are looked at this often, milliseconds. */
 const SECRET_LOOK_MS = 30_000;
 /** What the user has to change is looked at again this often, milliseconds. */
 const SLOW_MS = 600_000;
@@ -140,7 +140,10 @@ export class ConnectionReconciler {
     }
     const found = await this.#check(key, resource, run);
     await this.#write(resource, found, run);
-    return { requeueAfterMs: Math.min(found.verdict.recheckAfterMs ?? SECRET_LOOK_MS, SECRET_LOOK_MS) };
+    const longest = this.#context.sources.followsSecrets(resource.metadata.namespace)
+      ? Math.max(parseDuration(resource.spec.poll.settled), SECRET_LOOK_MS)
+      : SECRET_LOOK_MS;
+    return { requeueAfterMs: Math.min(found.verdict.recheckAfterMs ?? longest, longest) };
   }
 
   async #check(key: string, resource: Connection, run: ReconcileContext): Promise<Found> {
@@ -236,7 +239,11 @@ export class ConnectionReconciler {
   ): Promise<{ kind: 'found'; pem: string | undefined } | { kind: 'missing'; message: string }> {
     const ref = resource.spec.tls?.caRef;
     if (ref === undefined) return { kind: 'found', pem: undefined };
-    const content = await this.#context.sources.read(resource.metadata.namespace, ref, run.signal);
+    const { sources } = this.#context;
+    const content = await sources.read(resource.metadata.namespace, ref, {
+      signal: run.signal,
+      after: sources.mark(),
+    });
     if (content.kind === 'missing') return { kind: 'missing', message: `spec.tls.caRef: ${content.message}` };
     if (content.bytes.byteLength > CA_LIMIT) {
       return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" holds more than 256 KiB` };

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../base/hash.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
-import type { SourceRef, Sources } from '../sources.ts';
+import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
 
 /** Content that has to be uploaded as a blob before it can be referred to. */
 export interface DesiredFile {
@@ -43,6 +43,8 @@ export interface ResolveContext {
   sources: Sources;
   digest: Digest;
   signal: AbortSignal;
+  /** Reads of Secrets that began before this mark do not count. */
+  secretsAfter?: number | undefined;
   /** The id of a nested box, or what it waits for. */
   boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
 }
@@ -79,7 +81,7 @@ async function resolveOne(variable: AnyVariable, context: ResolveContext): Promi
 
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
-    const content = await context.sources.read(context.namespace, ref, context.signal);
+    const content = await context.sources.read(context.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return content.message;
     wire.value = Buffer.from(content.bytes).toString('utf8');
     return { ...base, secret: true, hmac: context.digest.of('variable', content.bytes) };
@@ -108,7 +110,7 @@ export async function readFile(
   },
   path: string,
   fileName: string,
-  context: Pick<ResolveContext, 'namespace' | 'sources' | 'digest' | 'signal'>,
+  context: Omit<ResolveContext, 'boxId'>,
 ): Promise<DesiredFile | string> {
   let bytes: Uint8Array = Buffer.from(source.inline ?? '', 'utf8');
   const ref: SourceRef | undefined =
@@ -118,12 +120,16 @@ export async function readFile(
         ? { kind: 'Secret', ...source.secretKeyRef }
         : undefined;
   if (ref !== undefined) {
-    const content = await context.sources.read(context.namespace, ref, context.signal);
+    const content = await context.sources.read(context.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return content.message;
     ({ bytes } = content);
   }
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
   return { path, fileName, bytes, contentType, hmac: context.digest.of('file', bytes) };
+}
+
+function readOptions({ signal, secretsAfter }: Omit<ResolveContext, 'boxId'>): ReadOptions {
+  return { signal, after: secretsAfter };
 }
 
 /** How status lists a variable. */

@@ -49,7 +49,7 @@ export async function resolveInstance(
   context: OperatorContext,
   references: InstanceReferences,
 ): Promise<Resolution<DesiredInstance>> {
-  const { resource, signal } = pass;
+  const { resource, signal, secretsAfter } = pass;
   const { spec, metadata, status } = resource;
   const exists = status.id !== undefined || metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
   let boxId = spec.boxId;
@@ -73,6 +73,7 @@ export async function resolveInstance(
     sources: context.sources,
     digest: context.digest,
     signal,
+    secretsAfter,
   };
   const variables = await resolveVariables(spec.variables, 'spec.variables', resolveContext);
   if (variables.kind === 'waiting') return waiting(variables.message);

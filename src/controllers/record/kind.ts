@@ -19,6 +19,8 @@ export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extend
   owner: string;
   priority: Priority;
   signal: AbortSignal;
+  /** Reads of Secrets that began before this mark do not count: what it is about may have come with an edit. */
+  secretsAfter: number | undefined;
   /** Wall time in milliseconds, for stamps and for comparing with dates. */
   now: number;
   random: Random;

@@ -33,8 +33,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   readonly refusals: SlowRetry<Verdict>;
   /** Failures in a row of calls that may be tried again. */
   failures: number;
-  /** When the present generation was first handled. */
-  generation: { value: number; since: number } | undefined;
+  /** When this process first handled the present generation; `isNew`: nobody had before. */
+  generation: { value: number; since: number; isNew: boolean } | undefined;
   /** How often the same difference was put right. */
   convergence: { difference: string; count: number } | undefined;
 }

@@ -25,8 +25,10 @@ import { StatusWriter } from './status/writer.ts';
 const POST_TIMEOUT_MS = 30_000;
 /** What waits for something that is watched is looked at again anyway, milliseconds. */
 const WAITING_MS = 600_000;
-/** Secrets are not watched: what refers to one is looked at this often at the least, milliseconds. */
+/** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
 const SECRET_LOOK_MS = 300_000;
+/** After a change the first such look comes so soon: what was applied together may have come Secret last. */
+const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
 const PASSES_IN_A_ROW = 10;
 /** A pass that met somebody else's change begins anew after so long, milliseconds. */
@@ -72,13 +74,15 @@ export class RecordReconciler<
    * the API server refuses or the pass is aborted.
    */
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
+    // Whoever changed something may have changed a Secret before it: a read from before that proves nothing.
+    const secretsAfter = run.priority === 'user' ? this.#context.sources.mark() : undefined;
     for (let left = PASSES_IN_A_ROW; ; left--) {
-      const result = await this.#once(key, run);
+      const result = await this.#once(key, { ...run, secretsAfter });
       if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
     }
   }
 
-  async #once(key: string, run: ReconcileContext): Promise<Result> {
+  async #once(key: string, run: RecordRun): Promise<Result> {
     const resource = this.#cache.get(key);
     if (resource === undefined) {
       this.#memories.forget(key);
@@ -87,7 +91,9 @@ export class RecordReconciler<
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid, clock.monotonic());
     if (memory.generation?.value !== resource.metadata.generation) {
-      memory.generation = { value: resource.metadata.generation, since: clock.monotonic() };
+      const { generation } = resource.metadata;
+      const isNew = resource.status.observedGeneration !== generation;
+      memory.generation = { value: generation, since: clock.monotonic(), isNew };
     }
     const word = this.#firstWord(resource, memory, run);
     try {
@@ -104,7 +110,7 @@ export class RecordReconciler<
     }
   }
 
-  async #pass(resource: R, memory: M, run: ReconcileContext): Promise<Outcome<R>> {
+  async #pass(resource: R, memory: M, run: RecordRun): Promise<Outcome<R>> {
     const { problems } = resource as Cached<R>;
     if (problems !== undefined) return this.#misfit(resource, problemsVerdict(problems), run);
     const { connections, clock, random } = this.#context;
@@ -122,6 +128,7 @@ export class RecordReconciler<
             owner: resource.status.home?.owner ?? resource.spec.owner ?? handle.workspace,
             priority: run.priority,
             signal: run.signal,
+            secretsAfter: run.secretsAfter,
             now: clock.now(),
             random,
           };
@@ -368,8 +375,16 @@ export class RecordReconciler<
     if (soon) return { requeueAfterMs: FIRST_WORD_MS, priority: run.priority };
     if (wish === undefined) return {};
     const recheck = wish.verdict.recheckAfterMs ?? WAITING_MS;
-    const longest = this.#readsSecrets(resource) ? SECRET_LOOK_MS : Infinity;
-    return { requeueAfterMs: Math.min(recheck, longest), priority: 'periodic' };
+    return { requeueAfterMs: Math.min(recheck, this.#secretLook(resource, memory)), priority: 'periodic' };
+  }
+
+  /** How long until Secrets have to be looked at: soon after a change, then less and less often. */
+  #secretLook(resource: R, { generation }: M): number {
+    const { clock, sources } = this.#context;
+    if (!this.#readsSecrets(resource) || sources.followsSecrets(resource.metadata.namespace)) return Infinity;
+    if (generation?.isNew !== true) return SECRET_LOOK_MS;
+    const age = clock.monotonic() - generation.since;
+    return Math.min(Math.max(age, FIRST_SECRET_LOOK_MS), SECRET_LOOK_MS);
   }
 
   #mayStaySilent(memory: M): boolean {
@@ -397,6 +412,9 @@ export class RecordReconciler<
     });
   }
 }
+
+/** One call of the queue, and which reads of Secrets count in it. */
+type RecordRun = ReconcileContext & { secretsAfter: number | undefined };
 
 /** Ids are unique per service only: where both are known to live elsewhere, they are different records. */
 function sameHome(a: ManagedResource, b: ManagedResource): boolean {

@@ -24,6 +24,11 @@ export interface InformerOptions<T extends KubeObject> {
   fieldSelector?: string | undefined;
   /** Ask for PartialObjectMetadata: name, labels, annotations and versions without the content. */
   metadataOnly?: boolean | undefined;
+  /**
+   * Takes out of each object what nobody reads, as it arrives: before the rest of a long list is there. Keeps
+   * name, namespace, uid and resourceVersion, and must not throw.
+   */
+  prune?: ((object: T) => T) | undefined;
   /** Named functions from an object to the values under which {@link Informer.byIndex} finds it. */
   indexes?: Indexes<T> | undefined;
   /**
@@ -151,7 +156,8 @@ export class Informer<T extends KubeObject> {
   }
 
   #stream(namespace: string | undefined): Stream<T> {
-    const { port, type, clock, random, labelSelector, fieldSelector, metadataOnly, onNotice } = this.#options;
+    const { port, type, clock, random, labelSelector, fieldSelector, metadataOnly, prune, onNotice } =
+      this.#options;
     const stream: Omit<Stream<T>, 'reflector'> = {
       namespace,
       listed: false,
@@ -180,6 +186,7 @@ export class Informer<T extends KubeObject> {
       labelSelector,
       fieldSelector,
       metadataOnly,
+      prune,
       onNotice,
     });
     return Object.assign(stream, { reflector });

@@ -51,6 +51,8 @@ export interface ReflectorOptions<T> {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
+  /** Takes out of each object what nobody reads, as it arrives; keeps name, namespace, uid and resourceVersion. */
+  prune?: ((object: T) => T) | undefined;
   onNotice?: ((notice: ReflectorNotice) => void) | undefined;
 }
 
@@ -308,7 +310,7 @@ export class Reflector<T extends KubeObject> {
     if (object.metadata.managedFields !== undefined) object.metadata.managedFields = undefined;
     object.apiVersion = apiVersionOf(this.#options.type);
     object.kind = this.#options.type.kind;
-    return object;
+    return this.#options.prune?.(object) ?? object;
   }
 
   #alive(): void {

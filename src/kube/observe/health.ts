@@ -15,6 +15,8 @@ export interface HealthServerOptions {
   live: Readonly<Record<string, HealthCheck>>;
   /** Checks behind `/readyz`, by name. */
   ready: Readonly<Record<string, HealthCheck>>;
+  /** What `/readyz` shows besides and fails nothing: something works less well than it was told to. */
+  notes?: Readonly<Record<string, HealthCheck>>;
   metrics: Metrics;
 }
 
@@ -56,7 +58,7 @@ export class HealthServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { live, metrics, ready } = this.#options;
+    const { live, metrics, notes, ready } = this.#options;
     const path = (request.url ?? '/').split('?')[0];
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       send(response, 405, 'only GET\n');
@@ -67,7 +69,7 @@ export class HealthServer {
         sendChecks(response, live);
         return;
       case '/readyz':
-        sendChecks(response, ready);
+        sendChecks(response, ready, notes);
         return;
       case '/metrics':
         send(response, 200, await metrics.render(), metrics.registry.contentType);
@@ -137,13 +139,21 @@ export class EventLoopWatch {
   };
 }
 
-function sendChecks(response: ServerResponse, checks: Readonly<Record<string, HealthCheck>>): void {
+function sendChecks(
+  response: ServerResponse,
+  checks: Readonly<Record<string, HealthCheck>>,
+  notes: Readonly<Record<string, HealthCheck>> = {},
+): void {
   const lines: string[] = [];
   let well = true;
   for (const [name, check] of Object.entries(checks)) {
     const problem = check();
     if (problem !== undefined) well = false;
     lines.push(problem === undefined ? `[+] ${name} ok` : `[-] ${name}: ${problem}`);
+  }
+  for (const [name, check] of Object.entries(notes)) {
+    const problem = check();
+    if (problem !== undefined) lines.push(`[!] ${name}: ${problem}`);
   }
   send(response, well ? 200 : 503, `${lines.join('\n')}\n${well ? 'ok' : 'failed'}\n`);
 }
