@@ -4,6 +4,7 @@ import type { Elector } from './leader/elector.ts';
 import { EventLoopWatch, HealthServer, silentWatchCheck, type HealthCheck } from './observe/health.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { EventRecorder } from './observe/recorder.ts';
+import type { Endpoint } from './serving/listener.ts';
 
 /** What feeds queues: an informer. */
 export interface Source {
@@ -32,10 +33,12 @@ export interface ManagerOptions {
   /** Absent: leads without asking. */
   elector?: Elector;
   recorder?: EventRecorder;
-  /** Where to serve health and metrics; absent: nowhere. */
+  /** Where to serve health; absent: nowhere. */
   health?: {
     host?: string;
     port: number;
+    /** Whether to serve the metrics there, too, in the open. @default true */
+    metrics?: boolean;
     /** Further checks behind `/readyz`, by name. */
     ready?: Readonly<Record<string, HealthCheck>>;
     /** What `/readyz` shows and that fails nothing, by name. */
@@ -43,6 +46,8 @@ export interface ManagerOptions {
     /** Called with the URL once it listens. */
     onListening?: (url: string) => void;
   };
+  /** What else is served as long as the process runs, such as the metrics at an address of their own. */
+  endpoints?: readonly Endpoint[];
   /** A watch that is silent for so long fails the liveness check, milliseconds. @default 360000, twice a reflector's idle deadline */
   silentWatchMs?: number;
   /** A timer that fires so late fails the liveness check, milliseconds. @default 10000 */
@@ -70,29 +75,41 @@ export class Manager {
       clock,
       health,
       metrics,
-      recorder,
       sources,
       silentWatchMs = 360_000,
       blockedLoopMs = 10_000,
     } = this.#options;
     const logger = this.#options.logger ?? silentLogger;
     const loop = new EventLoopWatch(clock, { limitMs: blockedLoopMs });
-    const server =
-      health === undefined
-        ? undefined
-        : new HealthServer({
-            ...(health.host === undefined ? {} : { host: health.host }),
-            port: health.port,
-            live: { watches: silentWatchCheck(sources, clock, silentWatchMs), loop: loop.check },
-            ready: { synced: syncCheck(sources), stopping: stopCheck(stop), ...health.ready },
-            ...(health.notes === undefined ? {} : { notes: health.notes }),
-            metrics,
-          });
-    const url = await server?.listen();
-    if (url !== undefined) {
-      logger.info({ url }, 'serving health and metrics');
-      health?.onListening?.(url);
+    const endpoints = [...(this.#options.endpoints ?? [])];
+    if (health !== undefined) {
+      endpoints.unshift(
+        new HealthServer({
+          ...(health.host === undefined ? {} : { host: health.host }),
+          port: health.port,
+          live: { watches: silentWatchCheck(sources, clock, silentWatchMs), loop: loop.check },
+          ready: { synced: syncCheck(sources), stopping: stopCheck(stop), ...health.ready },
+          ...(health.notes === undefined ? {} : { notes: health.notes }),
+          ...(health.metrics === false ? {} : { metrics }),
+        }),
+      );
     }
+    try {
+      for (const endpoint of endpoints) {
+        const url = await endpoint.listen();
+        logger.info({ what: endpoint.name, url }, 'serving');
+        if (endpoint instanceof HealthServer) health?.onListening?.(url);
+      }
+      await this.#work(stop, loop);
+    } finally {
+      await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+    }
+  }
+
+  /** Everything but what is served. */
+  async #work(stop: AbortSignal, loop: EventLoopWatch): Promise<void> {
+    const { recorder, sources } = this.#options;
+    const logger = this.#options.logger ?? silentLogger;
     loop.start();
     // Sources and events outlive the runners: draining work still reads caches and reports.
     const ended = new AbortController();
@@ -111,7 +128,6 @@ export class Manager {
       ended.abort(new Error('the manager has ended'));
       loop.stop();
       await Promise.allSettled(behind);
-      await server?.close();
     }
   }
 

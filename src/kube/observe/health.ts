@@ -1,60 +1,45 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { closeServer, listenOn, type Endpoint, type ListenAddress } from '../serving/listener.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Looks at one thing: undefined when it is well, else what is wrong, in words for a person. */
 export type HealthCheck = () => string | undefined;
 
-export interface HealthServerOptions {
-  /** Address to listen on. @default 127.0.0.1 */
-  host?: string;
-  /** Port; 0 picks a free one. */
-  port: number;
+export interface HealthServerOptions extends ListenAddress {
   /** Checks behind `/healthz`, by name: the process should be restarted when one fails. */
   live: Readonly<Record<string, HealthCheck>>;
   /** Checks behind `/readyz`, by name. */
   ready: Readonly<Record<string, HealthCheck>>;
   /** What `/readyz` shows besides and fails nothing: something works less well than it was told to. */
   notes?: Readonly<Record<string, HealthCheck>>;
-  metrics: Metrics;
+  /** Served as `/metrics` in the open; absent: they are served elsewhere, or not at all. */
+  metrics?: Metrics;
 }
 
-/** Serves `/healthz`, `/readyz` and `/metrics`. */
-export class HealthServer {
+/** Serves `/healthz` and `/readyz`, without asking who asks, and `/metrics` where nothing else does. */
+export class HealthServer implements Endpoint {
+  readonly name: string;
   readonly #options: HealthServerOptions;
   #server: Server | undefined;
 
   constructor(options: HealthServerOptions) {
     this.#options = options;
+    this.name = options.metrics === undefined ? 'health' : 'health and metrics';
   }
 
-  /** Resolves with the URL once it listens; rejects when the address cannot be had. */
-  async listen(): Promise<string> {
-    const { host = '127.0.0.1', port } = this.#options;
+  listen(): Promise<string> {
     const server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy());
     });
     this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
-    const { address, family, port: bound } = server.address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+    return listenOn(server, 'http', this.#options);
   }
 
-  /** Stops listening and ends open connections. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
-    if (server === undefined) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
+    if (server !== undefined) await closeServer(server);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -64,18 +49,15 @@ export class HealthServer {
       send(response, 405, 'only GET\n');
       return;
     }
-    switch (path) {
-      case '/healthz':
-        sendChecks(response, live);
-        return;
-      case '/readyz':
-        sendChecks(response, ready, notes);
-        return;
-      case '/metrics':
-        send(response, 200, await metrics.render(), metrics.registry.contentType);
-        return;
-      default:
-        send(response, 404, 'here are /healthz, /readyz and /metrics\n');
+    if (path === '/healthz') {
+      sendChecks(response, live);
+    } else if (path === '/readyz') {
+      sendChecks(response, ready, notes);
+    } else if (path === '/metrics' && metrics !== undefined) {
+      send(response, 200, await metrics.render(), metrics.registry.contentType);
+    } else {
+      const here = ['/healthz', '/readyz', ...(metrics === undefined ? [] : ['/metrics'])];
+      send(response, 404, `here are ${here.join(', ')}\n`);
     }
   }
 }
