@@ -1,5 +1,5 @@
 /**
- * Writes docs/reference/*.md from the definitions in src/api. `--check` writes nothing and exits 1 when one
+ * Writes docs/reference/*.md from the definitions in src/api and the flag tables in src/cli. `--check` writes nothing and exits 1 when one
  * is stale.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { ANNOTATION_NOTES, ANNOTATIONS, API_VERSION } from '../src/api/names.ts'
 import { factsOf, REASONS, type Reason } from '../src/api/reasons.ts';
 import type { KindDefinition } from '../src/api/schema/kind.ts';
 import type { StructuralSchema } from '../src/api/schema/structural.ts';
+import { cliPage } from './cli-page.ts';
 import { settle } from './generated.ts';
 import { table } from './markdown.ts';
 
@@ -141,6 +142,7 @@ function page(title: string, parts: readonly string[]): string {
 const files = new Map(KINDS.map((definition) => [`${definition.singular}.md`, kindPage(definition)]));
 files.set('reasons.md', reasonsPage());
 files.set('annotations.md', annotationsPage());
+files.set('cli.md', await cliPage());
 const links = [...files.keys()].map((name) => `- [${name.replace('.md', '')}](${name})`);
 files.set('README.md', page('Reference', [links.join('\n')]));
 const folder = join(root, 'docs', 'reference');

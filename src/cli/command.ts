@@ -16,17 +16,26 @@ export interface CliIo {
 /** A command whose flags are known. */
 export interface CommandDefinition<T extends FlagTable = FlagTable> {
   flags: T;
+  /** The one word that the command takes beside its flags. */
+  argument?: CommandArgument;
   /** Stands under the flags in the help text. */
   notes?: string;
   /** Resolves with the exit code. Throws UsageError for what is wrong with the flags together. */
-  run(values: FlagValues<T>, io: CliIo): Promise<number>;
+  run(values: FlagValues<T>, io: CliIo, words: readonly string[]): Promise<number>;
+}
+
+/** A word without a flag, one of a few. */
+export interface CommandArgument {
+  name: string;
+  description: string;
+  choices: readonly string[];
 }
 
 /** A command as the program lists it; its definition is loaded when it is the one that was called. */
 export interface CommandEntry {
   name: string;
   summary: string;
-  load(): Promise<CommandDefinition>;
+  load: () => Promise<CommandDefinition>;
 }
 
 /** Hides the flags' types from the list of commands: what `run` gets was read by its own table. */

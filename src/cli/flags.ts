@@ -42,14 +42,20 @@ export function addFlags(command: Command, table: FlagTable): void {
 }
 
 /** What the help text says of a flag: what it does, its choices, its default and its variable. */
-export function describeFlag({ choices, description, default: value, defaultText, env }: FlagRow): string {
-  const preset = defaultText ?? (value === undefined ? undefined : defaultOf(value));
+export function describeFlag(row: FlagRow): string {
+  const { choices, description, env } = row;
+  const preset = defaultText(row);
   const facts = [
     ...(choices === undefined ? [] : [choices.join(' | ')]),
     ...(preset === undefined ? [] : [`default: ${preset}`]),
     `env: ${env}`,
   ];
   return `${description} (${facts.join(', ')})`;
+}
+
+/** The default for people; undefined when the flag is then not set. */
+export function defaultText({ default: value, defaultText: text }: FlagRow): string | undefined {
+  return text ?? (value === undefined ? undefined : defaultOf(value));
 }
 
 /** Reads the flags back, in the types of the table. */

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import type { CliIo } from './command.ts';
+import { COMMANDS } from './commands.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { FlagTable } from './flags.ts';
 import { Interrupt } from './interrupt.ts';
-import { COMMANDS, runProgram } from './program.ts';
+import { runProgram } from './program.ts';
 import { version } from './version.ts';
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {

@@ -1,34 +1,11 @@
-import { Command, CommanderError } from 'commander';
-import type { CliIo, CommandDefinition, CommandEntry } from './command.ts';
+import { Argument, Command, CommanderError } from 'commander';
+import type { CliIo, CommandDefinition } from './command.ts';
+import { COMMANDS } from './commands.ts';
 import { EXIT, EXIT_CODES, UsageError } from './exit-codes.ts';
 import { addFlags, describeFlag, readFlags } from './flags.ts';
 import { InterruptedError } from './interrupt.ts';
 import { paintFor } from './terminal.ts';
 import { version } from './version.ts';
-
-/** Every command. Each is loaded when it is called, so that help is quick. */
-export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'operator',
-    summary: 'run the operator against a cluster',
-    load: async () => (await import('./operator/command.ts')).operatorCommand,
-  },
-  {
-    name: 'dev',
-    summary: 'control plane, embedded service, operator and examples in one terminal',
-    load: async () => (await import('./dev/command.ts')).devCommand,
-  },
-  {
-    name: 'sandbox',
-    summary: 'run the embedded service alone',
-    load: async () => (await import('./sandbox/command.ts')).sandboxCommand,
-  },
-  {
-    name: 'version',
-    summary: 'print the version',
-    load: async () => (await import('./version-command.ts')).versionCommand,
-  },
-];
 
 /** Runs the command line `argv` (without program names) and resolves with the exit code. Never rejects. */
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
@@ -51,7 +28,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
       const definition = await entry.load();
       describe(command, definition);
       command.action(async () => {
-        exitCode = await definition.run(readFlags(command, definition.flags), io);
+        exitCode = await definition.run(readFlags(command, definition.flags), io, command.args);
       });
     }
     await program.parseAsync(argv, { from: 'user' });
@@ -81,6 +58,10 @@ function configure(command: Command, io: CliIo): Command {
 }
 
 function describe(command: Command, definition: CommandDefinition): void {
+  const { argument } = definition;
+  if (argument !== undefined) {
+    command.addArgument(new Argument(`<${argument.name}>`, argument.description).choices(argument.choices));
+  }
   addFlags(command, definition.flags);
   const rows = new Map(Object.values(definition.flags).map((row) => [row.flag, row]));
   command.configureHelp({

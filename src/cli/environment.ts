@@ -1,0 +1,18 @@
+/** Variables that are read beside those of the flags; the docs print this table. */
+export const VARIABLES: readonly { name: string; meaning: string }[] = [
+  {
+    name: 'KUBECONFIG',
+    meaning: 'kubeconfig files, where neither --kubeconfig nor its variable names one',
+  },
+  {
+    name: 'KUBEBUILDER_ASSETS',
+    meaning:
+      'folder with kube-apiserver and etcd, and if it has them kube-controller-manager, kubectl and helm, for `boxwright dev`',
+  },
+  {
+    name: 'XDG_CACHE_HOME',
+    meaning: 'where the programs that `boxwright dev` builds are kept; default ~/.cache',
+  },
+  { name: 'TMPDIR', meaning: 'where a run of `boxwright dev` keeps its files' },
+  { name: 'NO_COLOR', meaning: 'set to anything: no colours' },
+];
