@@ -52,7 +52,7 @@ export const VALUES: Group = group('', {
   secrets: group('Secrets that resources refer to.', {
     watch: flag(
       false,
-      'Also grant list and watch on Secrets. Without it they are read one by one, by name. This version of the operator makes no use of it.',
+      'Follow Secrets, so that an edited one is seen at once: grants list and watch on them. Only their metadata is asked for, but RBAC cannot tell that from reading them all. Without it they are read by name, and looked at again every so often.',
     ),
   }),
   rbac: group('Rights.', {

@@ -76,7 +76,7 @@ export const RIGHTS: readonly Right[] = [
     verbs: ['list', 'watch'],
     scope: 'watched',
     when: 'secrets.watch',
-    why: 'would follow Secrets instead of looking again every so often',
+    why: 'follows the metadata of Secrets, so that an edited one is seen at once',
   },
   {
     ...resourceOf(EVENTS),

@@ -10,10 +10,12 @@ export interface OperatorSettings {
   kubeconfig: string;
   /** Its own namespace: installation id, key, leader lease. */
   home: string;
-  /** The namespaces that it watches. */
-  namespaces: readonly string[];
+  /** The namespaces that it watches; absent: all. */
+  namespaces?: readonly string[];
   log?: Logger;
   installationId?: string;
+  watchSecrets?: boolean;
+  health?: ProcessSettings['health'];
   /** @default loopback, as tests have no other */
   allowedHosts?: readonly string[];
   /** Milliseconds until a call to the service counts as lost. @default 30 s */
@@ -46,12 +48,14 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
 }
 
 function processSettings(settings: OperatorSettings): ProcessSettings {
-  const { kubeconfig, home, namespaces, installationId, serviceTimeoutMs } = settings;
+  const { kubeconfig, home, namespaces, installationId, watchSecrets, health, serviceTimeoutMs } = settings;
   return {
     cluster: { file: kubeconfig },
     namespace: home,
-    namespaces,
+    ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
+    ...(watchSecrets === undefined ? {} : { watchSecrets }),
+    ...(health === undefined ? {} : { health }),
     endpoints: {
       allowedHosts: settings.allowedHosts ?? ['127.0.0.1', 'localhost'],
       allowInsecure: true,

@@ -32,6 +32,7 @@ export interface WorldOptions {
   servicePort?: (port: ServicePort) => ServicePort;
   sandbox?: Partial<SandboxOptions>;
   log?: Logger;
+  watchSecrets?: boolean;
   /** Custom kinds read before: reading them takes longer than the rest of making a world. */
   kinds?: readonly FakeKind[];
 }
@@ -92,7 +93,11 @@ export class World {
     const kubePort = process.kube(this.#options.kubePort?.(this.kube) ?? this.kube);
     const stop = new AbortController();
     const manager = wireOperator(
-      { namespace: 'boxwright-system', endpoints: { allowedHosts: [] } },
+      {
+        namespace: 'boxwright-system',
+        endpoints: { allowedHosts: [] },
+        watchSecrets: this.#options.watchSecrets === true,
+      },
       {
         clock,
         random,

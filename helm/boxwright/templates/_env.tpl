@@ -32,6 +32,10 @@
 - name: BOXWRIGHT_INSTALLATION_ID
   value: {{ . | quote }}
 {{- end }}
+{{- if .Values.secrets.watch }}
+- name: BOXWRIGHT_WATCH_SECRETS
+  value: "true"
+{{- end }}
 {{- if .Values.allowInsecure }}
 - name: BOXWRIGHT_ALLOW_INSECURE
   value: "true"

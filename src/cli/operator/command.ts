@@ -64,6 +64,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     namespace: flags.namespace ?? podNamespace() ?? DEFAULT_NAMESPACE,
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
+    watchSecrets: flags.watchSecrets,
     endpoints: {
       allowedHosts: flags.allowedHosts,
       allowInsecure: flags.allowInsecure,

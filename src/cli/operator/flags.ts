@@ -44,6 +44,14 @@ export const OPERATOR_FLAGS = {
     type: 'text',
     description: 'confirms which installation this is, after a restore or a move to another cluster',
   },
+  watchSecrets: {
+    flag: '--watch-secrets [boolean]',
+    env: 'BOXWRIGHT_WATCH_SECRETS',
+    type: 'boolean',
+    default: false,
+    description:
+      'follow the metadata of Secrets, so that an edited one is seen at once; needs list and watch on secrets',
+  },
   allowedHosts: {
     flag: '--allowed-hosts <hosts>',
     env: 'BOXWRIGHT_ALLOWED_HOSTS',

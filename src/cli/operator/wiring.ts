@@ -25,6 +25,8 @@ export interface WiringSettings {
   /** Look after these only; absent: all. */
   namespaces?: readonly string[];
   installationId?: string;
+  /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
+  watchSecrets?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
   endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
   /** Absent: works without asking whether another does. */
@@ -52,7 +54,8 @@ export interface OperatorParts {
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
-  const { namespace, namespaces, installationId, endpoints, leader, health, workers } = settings;
+  const { namespace, namespaces, installationId, watchSecrets, endpoints, leader, health, workers } =
+    settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
@@ -76,6 +79,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     namespace,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
+    ...(watchSecrets === undefined ? {} : { watchSecrets }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
@@ -102,7 +106,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
             ...leader,
           }),
         }),
-    ...(health === undefined ? {} : { health }),
+    ...(health === undefined ? {} : { health: { ...health, notes: { ...operator.notes, ...health.notes } } }),
   });
 }
 
