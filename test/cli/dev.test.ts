@@ -122,13 +122,13 @@ spec:
     install: { configMapKeyRef: { name: nowhere, key: install.sh } }
 `,
     );
-    const { run, system } = devHere('--exit', '--timeout=15s', '--examples', folder);
+    const { run, system } = devHere('--exit', '--timeout=30s', '--examples', folder);
     expect(await run.ended).toBe(1);
-    expect(run.output.stderr).toContain('Not Ready after 15.0 s:');
+    expect(run.output.stderr).toContain('Not Ready after 30.0 s:');
     expect(run.output.stderr).toMatch(/Box\/broken: \w+: .*nowhere/);
     expect(run.output.stderr).toMatch(/The operator’s log: .*operator\.log/);
     await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
-  });
+  }, 120_000);
 
   it('ends with 1, the reasons and the next steps as soon as something is stalled', async () => {
     const folder = examplesWith('box.yaml', nesting('snake', 'tail') + nesting('tail', 'snake'));
