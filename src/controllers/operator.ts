@@ -26,7 +26,7 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { CallReport } from '../service/index.ts';
-import { boxKind } from './box/index.ts';
+import { boxCycle, boxKind, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
 import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
@@ -319,21 +319,37 @@ export class Operator implements Runner {
   #usersOfBox(kind: 'Box' | 'PolicyBox', box: Box | PolicyBox): { names: string[]; others: boolean } {
     const { namespace, name } = box.metadata;
     const { id } = box.status;
-    const named = new Set<string>();
-    for (const cache of [this.#boxes, this.#instances]) {
-      for (const user of cache.referrers(kind, namespace, name)) {
-        if (user.metadata.uid !== box.metadata.uid) named.add(`${cache.kind}/${user.metadata.name}`);
-      }
-    }
-    let others = false;
-    for (const instance of this.#instances.list()) {
-      if (instance.problems !== undefined || id === undefined) continue;
-      const used = kind === 'Box' ? instance.spec.boxId : instance.spec.policyBoxId;
-      if (used !== id) continue;
-      if (instance.metadata.namespace === namespace) named.add(`Instance/${instance.metadata.name}`);
-      else others = true;
-    }
-    return { names: [...named].toSorted(), others };
+    const users: (Box | Instance)[] = [
+      ...this.#boxes.referrers(kind, namespace, name),
+      ...this.#instances.referrers(kind, namespace, name),
+      ...(id === undefined ? [] : this.#usersById(kind, id)),
+    ].filter((user) => user.metadata.uid !== box.metadata.uid && !this.#goesWith(user, box));
+    const named = users
+      .filter((user) => user.metadata.namespace === namespace)
+      .map((user) => `${user.kind}/${user.metadata.name}`);
+    const others = users.some((user) => user.metadata.namespace !== namespace);
+    return { names: [...new Set(named)].toSorted(), others };
+  }
+
+  /** Boxes that contain each other and are all deleted would wait for each other for ever. */
+  #goesWith(user: Box | Instance, box: Box | PolicyBox): boolean {
+    if (user.kind !== 'Box' || box.kind !== 'Box') return false;
+    if (user.metadata.deletionTimestamp === undefined) return false;
+    return boxCycle(box, nestedIn(box, this.#boxes))?.includes(user.metadata.name) === true;
+  }
+
+  /** Resources of any namespace that name a record by its id. */
+  #usersById(kind: 'Box' | 'PolicyBox', id: string): (Box | Instance)[] {
+    const instances = this.#instances
+      .list()
+      .filter(({ problems }) => problems === undefined)
+      .filter(({ spec }) => (kind === 'Box' ? spec.boxId : spec.policyBoxId) === id);
+    if (kind === 'PolicyBox') return instances;
+    const boxes = this.#boxes
+      .list()
+      .filter(({ problems }) => problems === undefined)
+      .filter(({ spec }) => spec.variables.some(({ boxId }) => boxId === id));
+    return [...boxes, ...instances];
   }
 
   #claimedInstallations(): string[] {

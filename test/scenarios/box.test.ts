@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CONNECTION, World } from '../support/world.ts';
+import { CONNECTION, typeOfKind, World } from '../support/world.ts';
 
 interface BoxDoc {
   id: string;
@@ -97,6 +97,44 @@ describe('a box', () => {
     expect(world.condition('Box', 'inner', 'Ready')?.message).toContain('Box/outer');
     await world.delete('Box', 'outer');
     await world.until(() => world.get('Box', 'inner') === undefined);
+    expect(boxes()).toEqual([]);
+  });
+
+  it('is held by those that name it by its id, boxes as well as instances', async () => {
+    await world.apply(box('inner', ''));
+    await settled('inner');
+    await world.apply(
+      box('outer', `  variables: [{name: inner, type: Box, boxId: ${record('inner').id}}]`).replace(
+        '{name: outer}',
+        '{name: outer, namespace: default}',
+      ),
+    );
+    await world.apply(box('near', `  variables: [{name: inner, type: Box, boxId: ${record('inner').id}}]`));
+    await settled('near');
+    await world.delete('Box', 'inner');
+    await world.until(() => world.condition('Box', 'inner', 'Ready')?.reason === 'InUse');
+    const message = world.condition('Box', 'inner', 'Ready')?.message;
+    expect(message).toContain('Box/near, and by resources of other namespaces');
+    expect(message).not.toContain('outer');
+    await world.delete('Box', 'near');
+    await world.user.delete(typeOfKind('Box'), { namespace: 'default', name: 'outer' });
+    await world.until(() => world.get('Box', 'inner') === undefined, 60_000);
+  });
+
+  it('names the way round when boxes contain each other by id, and all of them can be deleted', async () => {
+    await world.apply(box('a', '  variables: []'));
+    await settled('a');
+    const { id } = record('a');
+    await world.apply(box('b', `  variables: [{name: x, type: Box, boxId: ${id}}]`));
+    await settled('b');
+    await world.edit('Box', 'a', { variables: [{ name: 'x', type: 'Box', boxRef: { name: 'b' } }] });
+    await world.until(() => ready('a') === 'False NeedsUser');
+    expect(world.condition('Box', 'a', 'Ready')?.message).toContain('a → b → a');
+    expect(record('a').variables).toEqual([]);
+    await world.delete('Box', 'a');
+    await world.until(() => world.condition('Box', 'a', 'Ready')?.reason === 'InUse');
+    await world.delete('Box', 'b');
+    await world.until(() => world.get('Box', 'a') === undefined && world.get('Box', 'b') === undefined);
     expect(boxes()).toEqual([]);
   });
 

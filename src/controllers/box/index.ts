@@ -1,2 +1,3 @@
 /** What others may use of the Box's. */
-export { boxKind } from './kind.ts';
+export { boxCycle } from './cycle.ts';
+export { boxKind, nestedIn } from './kind.ts';

@@ -11,7 +11,7 @@ import type { DesiredEvent, Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
-import { boxCycle } from './cycle.ts';
+import { boxCycle, type FindNested } from './cycle.ts';
 
 type BoxPass = Pass<Box, BoxRecord, DraftMemory>;
 
@@ -64,13 +64,13 @@ async function resolveBox(
   const box = pass.resource;
   const { namespace, name } = box.metadata;
   const find = (other: string): Cached<Box> | undefined => boxes.get(`${namespace}/${other}`);
-  const cycle = boxCycle(box, find);
+  const cycle = boxCycle(box, nestedIn(box, boxes));
   if (cycle !== undefined) {
     return {
       kind: 'waiting',
       verdict: verdict(
         'NeedsUser',
-        `spec.variables: boxes contain each other (${cycle.join(' → ')}): take one of these boxRefs away`,
+        `spec.variables: boxes contain each other (${cycle.join(' → ')}): take one of these variables away`,
       ),
     };
   }
@@ -105,6 +105,16 @@ async function resolveBox(
   return {
     kind: 'ready',
     desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },
+  };
+}
+
+/** Finds what the variables of a box, and of those that it contains, name: always in its own namespace. */
+export function nestedIn({ metadata }: Box, boxes: KindCache<Box>): FindNested {
+  const { namespace } = metadata;
+  return ({ boxRef, boxId }) => {
+    if (boxRef !== undefined) return boxes.get(`${namespace}/${boxRef.name}`);
+    if (boxId === undefined) return undefined;
+    return boxes.claimants(boxId).find((other) => other.metadata.namespace === namespace);
   };
 }
 

@@ -7,6 +7,9 @@ import type { SentOutcome } from './memory.ts';
 import type { SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
+/** What is held because others use it is looked at again so often, milliseconds. */
+const USE_LOOK_MS = 5_000;
+
 /** What a search, an existence look or an adoption look came to, or why it came to nothing. */
 export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };
 
@@ -345,7 +348,11 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   if (seen.existence === undefined) return { do: 'look', at: 'existence' };
   if (seen.existence.kind === 'failed') {
     const { reason, message, recheckAfterMs } = seen.existence.verdict;
-    return report(verdict('Deleting', `${reason}: ${message}`, recheckAfterMs));
+    const way =
+      reason === 'Unknown'
+        ? `, which does not prove that the ${seen.noun} is gone: where it is, deletionPolicy Orphan lets go`
+        : '';
+    return report(verdict('Deleting', `${reason}: ${message}${way}`, recheckAfterMs));
   }
   const existence = seen.existence.value;
   switch (existence.kind) {
@@ -377,6 +384,8 @@ function inUse(users: { names: string[]; others: boolean }): Verdict {
   return verdict(
     'InUse',
     `Used by ${shown}${more}${others}: delete these first; this one then goes by itself`,
+    // Users that name it by its id are not told of by the watch.
+    USE_LOOK_MS,
   );
 }
 

@@ -1,0 +1,209 @@
+import type { KindName } from '../../src/api/kinds.ts';
+import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
+import { CONNECTION, World, type WorldOptions } from '../support/world.ts';
+
+/** A Box and a PolicyBox for instances. */
+export const BOXES = `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: web}
+spec:
+  connectionRef: {name: main}
+  variables:
+    - {name: PORT, type: Port, value: '8080'}
+  events:
+    install: {inline: "#!/bin/bash\\necho installed"}
+    configure: {inline: "#!/bin/bash\\necho configured"}
+---
+apiVersion: boxwright.dev/v1alpha1
+kind: PolicyBox
+metadata: {name: small}
+spec:
+  connectionRef: {name: main}
+  providerId: 00000000-0000-4000-8000-000000000001
+  claims: [Linux]
+  profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 1}}
+`;
+
+/** The manifest of an Instance of that box; `spec` is further YAML, indented by two. */
+export function instance(spec = '', name = 'web-eu', annotations = '{}'): string {
+  return `
+apiVersion: boxwright.dev/v1alpha1
+kind: Instance
+metadata: {name: ${name}, annotations: ${annotations}}
+spec:
+  connectionRef: {name: main}
+  boxRef: {name: web}
+  policyBoxRef: {name: small}
+${spec}
+`;
+}
+
+/** The manifest of an InstanceLease for `web-eu`. */
+export function leaseOf(name: string, spec: string): string {
+  return `
+apiVersion: boxwright.dev/v1alpha1
+kind: InstanceLease
+metadata: {name: ${name}}
+spec: {instanceRef: {name: web-eu}, ${spec}}
+`;
+}
+
+/** What these tests read of an Instance's status. */
+export interface InstanceStatus {
+  id?: string;
+  state?: string;
+  operation?: { event: string };
+  phase?: string;
+  armed?: string;
+  appliedHash?: string;
+  lastOperation?: { event: string; outcome: string; message?: string };
+  currentOperation?: { event: string };
+  handledRequests?: Record<string, string>;
+  lease?: { operation: string; expire?: string; released: boolean; by?: string; source?: { name: string } };
+  releasedExpire?: string;
+  drift?: { field: string; want: string; have: string }[];
+}
+
+/** A record as the embedded service stores it. */
+export interface StoredInstance {
+  id: string;
+  state: string;
+  updated: string;
+  operation: { event: string };
+  tags: string[];
+  variables: { name: string; type: string; value?: string; scope?: string }[];
+  lease?: { operation: string; expire: string; released: boolean };
+}
+
+/** A world with a connection and boxes in place, and short words for what tests ask of it. */
+export class Shop {
+  readonly world: World;
+  /** Answers calls to the service in its stead; undefined lets them through. */
+  judge: (request: PortRequest) => PortAnswer | undefined = () => undefined;
+  /** Changes what the service has answered. */
+  spoil: (request: PortRequest, given: PortAnswer) => PortAnswer = (_request, given) => given;
+
+  constructor(options: WorldOptions = {}) {
+    this.world = new World({
+      ...options,
+      servicePort: (port: ServicePort) => ({
+        send: async (request) => this.judge(request) ?? this.spoil(request, await port.send(request)),
+      }),
+    });
+  }
+
+  /** Starts the operator and waits until the boxes are in place. */
+  static async open(options: WorldOptions = {}): Promise<Shop> {
+    const shop = new Shop(options);
+    const { world } = shop;
+    world.start();
+    await world.apply(CONNECTION);
+    await world.apply(BOXES);
+    await world.until(
+      () => world.ready('Box', 'web') === 'True' && world.ready('PolicyBox', 'small') === 'True',
+    );
+    return shop;
+  }
+
+  async close(): Promise<void> {
+    this.world.kill();
+    await this.world.sandbox.stop();
+  }
+
+  status(name = 'web-eu'): InstanceStatus {
+    return this.world.get('Instance', name)?.status ?? {};
+  }
+
+  /** Ready's status and reason, as `True Settled`. */
+  ready(name = 'web-eu', kind: KindName = 'Instance'): string {
+    const { world } = this;
+    return `${world.ready(kind, name)} ${world.condition(kind, name, 'Ready')?.reason}`;
+  }
+
+  message(name = 'web-eu', kind: KindName = 'Instance'): string {
+    return this.world.condition(kind, name, 'Ready')?.message ?? '';
+  }
+
+  /** All instance records. */
+  records(): StoredInstance[] {
+    return this.world.sandbox.admin.records('instances') as unknown as StoredInstance[];
+  }
+
+  record(id = this.status().id): StoredInstance {
+    const found = this.records().find((record) => record.id === id);
+    if (found === undefined) throw new Error(`no record ${id}`);
+    return found;
+  }
+
+  pair(): string {
+    const { state, operation } = this.record();
+    return `${state}+${operation.event}`;
+  }
+
+  online(name = 'web-eu'): Promise<void> {
+    return this.world.until(
+      () => this.ready(name) === 'True Settled' && this.status(name).phase === 'Online',
+      3 * 3_600_000,
+    );
+  }
+
+  isGone(name = 'web-eu'): boolean {
+    return this.world.get('Instance', name) === undefined;
+  }
+
+  gone(name = 'web-eu'): Promise<void> {
+    return this.world.until(() => this.isGone(name), 3 * 3_600_000);
+  }
+
+  /** The newest call so far: for {@link writes}. */
+  mark(): number {
+    return this.world.sandbox.admin.calls().at(-1)?.seq ?? 0;
+  }
+
+  /** Calls that were more than reads, as `PUT reinstall`, `DELETE ?operation=terminate`, `POST`. */
+  writes(since: number): string[] {
+    return this.world.sandbox.admin
+      .calls({ since })
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, route, path }) => {
+        const last = path.replace(/^\/services\/(instances|boxes)(\/[^/?]*)?\/?/, '');
+        return `${method} ${route.startsWith('/services/instances') ? '' : `${route.split('/')[2]} `}${last}`.trim();
+      });
+  }
+
+  /** A call that a person makes with the same account. */
+  async byHand(method: string, path: string, body?: object): Promise<number> {
+    const answer = await this.world.sandbox.handle({
+      method,
+      path,
+      headers: { 'service-token': 'token-of-ops', 'content-type': 'application/json' },
+      body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+    });
+    return answer.status;
+  }
+
+  /** Ends the operator at once and starts another. */
+  restart(): void {
+    this.world.kill();
+    this.world.start();
+  }
+}
+
+/** An answer of the service. */
+export function answer(status: number, body: unknown, headers: Record<string, string> = {}): PortAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+/** An answer with another body. */
+export function changed(given: PortAnswer, change: (body: never) => unknown): PortAnswer {
+  const body = JSON.parse(Buffer.from(given.body).toString('utf8')) as never;
+  return { ...given, body: Buffer.from(JSON.stringify(change(body))) };
+}
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
