@@ -51,6 +51,8 @@ export class World {
   readonly kube: FakeKube;
   readonly sandbox: Sandbox;
   readonly events: EventInput[] = [];
+  /** Those of the operator process that was started last. */
+  metrics = new Metrics();
   readonly namespace = NAMESPACE;
   /** Manifests of the Connection and its Secret. */
   readonly connection = CONNECTION;
@@ -92,6 +94,7 @@ export class World {
     const random = seeded(11);
     const kubePort = process.kube(this.#options.kubePort?.(this.kube) ?? this.kube);
     const stop = new AbortController();
+    this.metrics = new Metrics();
     const manager = wireOperator(
       {
         namespace: 'boxwright-system',
@@ -102,7 +105,7 @@ export class World {
         clock,
         random,
         log: this.#options.log ?? silentLogger,
-        metrics: new Metrics(),
+        metrics: this.metrics,
         kubePort,
         recorder: { event: (input) => this.events.push(input) },
         portFor: () => {

@@ -40,5 +40,8 @@ describe('Metrics', () => {
     expect(text).toContain(`workqueue_queue_duration_seconds_sum{${labels}} 0.5`);
     expect(text).toContain(`workqueue_unfinished_work_seconds{${labels}} 1.5`);
     expect(text).toContain(`workqueue_longest_running_processor_seconds{${labels}} 1.5`);
+    expect(text).toContain(`workqueue_oldest_wait_seconds{${labels}} 2`);
+    await queue.take();
+    expect(await metrics.render()).toContain(`workqueue_oldest_wait_seconds{${labels}} 0`);
   });
 });

@@ -89,6 +89,12 @@ export const METRICS = {
     help: 'How long the keys in work have been so, added up, seconds. A steady rise means stuck workers.',
     labels: QUEUE_LABELS,
   },
+  oldestWait: {
+    name: 'workqueue_oldest_wait_seconds',
+    type: 'gauge',
+    help: 'How long the key has waited that has waited longest for a worker, seconds; 0 when none waits.',
+    labels: QUEUE_LABELS,
+  },
   longestRunning: {
     name: 'workqueue_longest_running_processor_seconds',
     type: 'gauge',
@@ -155,7 +161,12 @@ export class Metrics {
     this.leader = this.gauge(METRICS.leader);
     this.restRequests = this.counter(METRICS.restRequests);
     this.events = this.counter(METRICS.events);
-    // These two are ages: they are worked out when somebody asks.
+    // These are ages: they are worked out when somebody asks.
+    this.gauge(METRICS.oldestWait, (gauge) => {
+      for (const [name, queue] of this.#queues) {
+        gauge.set({ name, controller: name }, queue.oldestWaitMs / 1_000);
+      }
+    });
     this.gauge(METRICS.unfinishedWork, (gauge) => {
       for (const [name, queue] of this.#queues) {
         gauge.set({ name, controller: name }, queue.unfinished.totalMs / 1_000);

@@ -202,6 +202,18 @@ export class WorkQueue {
     return { totalMs, longestMs };
   }
 
+  /** How long the key has waited that has waited longest to be handed out, milliseconds; 0 when none waits. */
+  get oldestWaitMs(): number {
+    const now = this.#clock.monotonic();
+    let longest = 0;
+    for (const priority of PRIORITIES) {
+      for (const { ready } of this.#lines[priority].values()) {
+        if (ready !== undefined) longest = Math.max(longest, now - ready.since);
+      }
+    }
+    return longest;
+  }
+
   /** How long until the next delayed add of `key`, milliseconds; undefined when there is none. */
   dueIn(key: string): number | undefined {
     const timers = this.#entries.get(key)?.timers;
