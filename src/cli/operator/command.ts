@@ -3,6 +3,7 @@ import { defineCommand } from '../command.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
 import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
 import type { OperatorSettings } from './run.ts';
+import { servingOf } from './serving-flags.ts';
 
 const SERVICE_ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const DEFAULT_NAMESPACE = 'boxwright-system';
@@ -36,18 +37,29 @@ credential elsewhere.`,
 /** The system's codes for an address that cannot be listened on. */
 const ADDRESS_CODES: ReadonlySet<unknown> = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND']);
 
-function explained(error: unknown, { metricsAddress }: OperatorFlags): unknown {
+function explained(error: unknown, flags: OperatorFlags): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ServingCertificate') {
+    const { message } = error as Error;
+    return new CommandFailedError(`${message}: see --metrics-cert-path and --metrics-client-ca`, {
+      cause: error,
+    });
+  }
   if (!ADDRESS_CODES.has(code) || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return error;
-  return new CommandFailedError(
-    `--metrics-address ${metricsAddress} cannot be listened on: give another one, or off`,
-    { cause: error },
-  );
+  const { health, metrics } = servingOf(flags);
+  // A listener says which port it did not get, a look-up which host it did not find.
+  const { port, hostname = health?.host } = error as { port?: number; hostname?: string };
+  const apart = flags.healthAddress !== undefined || metrics !== undefined;
+  const isHealth = apart && (port ?? health?.port) === health?.port && hostname === health?.host;
+  const flag = isHealth
+    ? `--health-address ${flags.healthAddress ?? `${health?.host}:${health?.port}`}`
+    : `--metrics-address ${flags.metricsAddress}`;
+  return new CommandFailedError(`${flag} cannot be listened on: give another one, or off`, { cause: error });
 }
 
 /** What the flags mean, checked. @throws UsageError */
 export function settingsOf(flags: OperatorFlags): OperatorSettings {
-  const health = addressOf(flags.metricsAddress);
+  const serving = servingOf(flags);
   const { leaseDuration, renewDeadline, retryPeriod } = flags;
   if (!(leaseDuration > renewDeadline && renewDeadline > retryPeriod && retryPeriod > 0)) {
     throw new UsageError(
@@ -80,20 +92,9 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
           },
         }
       : {}),
-    ...(health === undefined ? {} : { health }),
+    ...serving,
     workers: flags.workers,
   };
-}
-
-/** `host:port`, `:port` for every address, `[::1]:port`, or `off`. */
-function addressOf(text: string): { host: string; port: number } | undefined {
-  if (text === 'off') return undefined;
-  const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
-  const port = Number(found?.[3]);
-  if (found === null || port > 65_535) {
-    throw new UsageError(`--metrics-address ${text}: write host:port, such as 127.0.0.1:8080, or off`);
-  }
-  return { host: found[1] ?? (found[2] === '' ? '0.0.0.0' : (found[2] ?? '')), port };
 }
 
 function podNamespace(): string | undefined {

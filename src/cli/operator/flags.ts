@@ -115,7 +115,60 @@ export const OPERATOR_FLAGS = {
     env: 'BOXWRIGHT_METRICS_ADDRESS',
     type: 'text',
     default: '127.0.0.1:8080',
-    description: 'host:port of /metrics, /healthz and /readyz; in a pod 0.0.0.0:8080; off for none',
+    description: 'host:port of /metrics, in a pod 0.0.0.0:8443 or so; off for none',
+  },
+  healthAddress: {
+    flag: '--health-address <address>',
+    env: 'BOXWRIGHT_HEALTH_ADDRESS',
+    type: 'text',
+    defaultText: 'that of the metrics; with --metrics-secure 127.0.0.1:8081',
+    description: 'host:port of /healthz and /readyz, which need no token; off for none',
+  },
+  metricsSecure: {
+    flag: '--metrics-secure [boolean]',
+    env: 'BOXWRIGHT_METRICS_SECURE',
+    type: 'boolean',
+    default: false,
+    description:
+      'serve the metrics over TLS, to those only whose bearer token the API server knows and lets get /metrics; needs create on tokenreviews and subjectaccessreviews',
+  },
+  metricsCertPath: {
+    flag: '--metrics-cert-path <folder>',
+    env: 'BOXWRIGHT_METRICS_CERT_PATH',
+    type: 'text',
+    defaultText: 'a self-signed one, made at start',
+    description:
+      'folder with the certificate of the metrics and its key; they are read again when they change',
+  },
+  metricsCertName: {
+    flag: '--metrics-cert-name <file>',
+    env: 'BOXWRIGHT_METRICS_CERT_NAME',
+    type: 'text',
+    default: 'tls.crt',
+    description: 'name of the certificate in --metrics-cert-path',
+  },
+  metricsCertKey: {
+    flag: '--metrics-cert-key <file>',
+    env: 'BOXWRIGHT_METRICS_CERT_KEY',
+    type: 'text',
+    default: 'tls.key',
+    description: 'name of the key in --metrics-cert-path',
+  },
+  metricsClientCa: {
+    flag: '--metrics-client-ca <file>',
+    env: 'BOXWRIGHT_METRICS_CLIENT_CA',
+    type: 'text',
+    description:
+      'let in who shows a client certificate of this authority, instead of asking the API server about tokens; needs no right',
+  },
+  metricsClientNames: {
+    flag: '--metrics-client-names <names>',
+    env: 'BOXWRIGHT_METRICS_CLIENT_NAMES',
+    type: 'list',
+    default: [] as readonly string[],
+    defaultText: 'all of that authority',
+    description:
+      'common names or DNS names of client certificates that may read (repeatable, or with commas)',
   },
   workers: {
     flag: '--workers <count>',

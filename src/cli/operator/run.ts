@@ -8,12 +8,16 @@ import {
   type KubeConfigOptions,
 } from '../../kube/index.ts';
 import { version } from '../version.ts';
+import { metricsEndpoint } from './metrics-endpoint.ts';
 import { ProcessMetrics } from './process-metrics.ts';
+import type { MetricsSettings } from './serving-flags.ts';
 import { wireOperator, type WiringSettings } from './wiring.ts';
 
 /** What an operator process is told. */
 export interface OperatorSettings extends WiringSettings {
   cluster: KubeConfigOptions;
+  /** Where to serve metrics apart from health; absent: with it. */
+  metrics?: MetricsSettings;
 }
 
 /** What an operator process has of the world. */
@@ -27,10 +31,10 @@ export interface OperatorEffects {
 
 /**
  * One operator process: connects, leads or waits to, works until `stop` is aborted, and drains.
- * @throws LeadershipLostError, KubeCredentialsError, or what the address of the metrics cannot be had for
+ * @throws LeadershipLostError, KubeCredentialsError, ServingCertificateError, or what an address cannot be had for
  */
 export async function runOperator(
-  { cluster, ...settings }: OperatorSettings,
+  { cluster, metrics: serving, ...settings }: OperatorSettings,
   { clock, random, log, metrics = new Metrics() }: OperatorEffects,
   stop: AbortSignal,
 ): Promise<void> {
@@ -41,6 +45,8 @@ export async function runOperator(
   const wire = new UndiciKubePort(wireOptions);
   // A connection of its own: renewals must not queue behind the writes of a thousand resources.
   const leaderWire = new UndiciKubePort(wireOptions);
+  // Nor must the question who scrapes: whoever does gives up after ten seconds or so.
+  const reviewWire = new UndiciKubePort({ ...wireOptions, deadlineMs: 5_000 });
   try {
     log.info({ version, server: loaded.server, namespace, namespaces: namespaces ?? 'all' }, 'starting');
     if (endpoints.allowedHosts.length === 0) {
@@ -54,11 +60,23 @@ export async function runOperator(
       metrics,
       kubePort: countingPort(wire, metrics, host),
       leaderPort: countingPort(leaderWire, metrics, host),
+      ...(serving === undefined
+        ? {}
+        : {
+            endpoints: [
+              metricsEndpoint(serving, {
+                port: countingPort(reviewWire, metrics, host),
+                clock,
+                log,
+                metrics,
+              }),
+            ],
+          }),
     });
     await manager.run(stop);
     log.info({}, 'ended in good order');
   } finally {
     processMetrics.stop();
-    await Promise.all([wire.close(), leaderWire.close()]);
+    await Promise.all([wire.close(), leaderWire.close(), reviewWire.close()]);
   }
 }

@@ -9,6 +9,7 @@ import {
   EventRecorder,
   KubeClient,
   Manager,
+  type Endpoint,
   type KubePort,
   type ManagerOptions,
   type Metrics,
@@ -50,6 +51,8 @@ export interface OperatorParts {
   portFor?: PortFactory;
   /** Takes what happened. @default writes Events */
   recorder?: Recorder;
+  /** What is served besides health. */
+  endpoints?: readonly Endpoint[];
 }
 
 /** Puts one operator together; the Manager that comes back runs it. */
@@ -91,6 +94,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     logger: log,
     sources: operator.sources,
     runners: [operator],
+    endpoints: parts.endpoints ?? [],
     ...(recorder instanceof EventRecorder ? { recorder } : {}),
     ...(leader === undefined
       ? {}
