@@ -174,13 +174,13 @@ export class Shop {
 
   /** A call that a person makes with the same account. */
   async byHand(method: string, path: string, body?: object): Promise<number> {
-    const answer = await this.world.sandbox.handle({
+    const given = await this.world.sandbox.handle({
       method,
       path,
       headers: { 'service-token': 'token-of-ops', 'content-type': 'application/json' },
       body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
     });
-    return answer.status;
+    return given.status;
   }
 
   /** Ends the operator at once and starts another. */

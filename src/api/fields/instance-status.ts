@@ -122,6 +122,12 @@ export function instanceStatus() {
         redeploy: token('redeploy'),
       }),
     ),
+    pendingHash: optional(
+      text(
+        'Keyed hash of variables that were put on the record while the instance was shut down: the next power-on applies them.',
+        { maxLength: 128 },
+      ),
+    ),
     armed: optional(
       text('Hash of power state, lease and renewal for which power and lease are in force.', {
         maxLength: 128,

@@ -99,8 +99,8 @@ export class InstanceConvergence {
       hash: desired.hash,
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
-      variablesPut: memory.putHash === desired.hash,
-      putWhileDown: memory.putWhileDown === desired.hash,
+      variablesPut: memory.putHash === desired.hash || status.pendingHash === desired.hash,
+      putWhileDown: memory.putWhileDown === desired.hash || status.pendingHash === desired.hash,
       requests: desired.requests,
       handled: status.handledRequests ?? {},
       drift: policiesOf(resource, handle, 'Hold').drift,
@@ -153,7 +153,7 @@ export class InstanceConvergence {
         return this.#note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
       case 'noteManaged':
         return this.#note(
-          { ...fields, managed: managedUnion(pass, seen.plan, desired) },
+          { ...fields, managed: managedUnion(pass, seen.plan, desired), pendingHash: undefined },
           'The change is being put on the record',
         );
       case 'put': {
@@ -183,7 +183,12 @@ export class InstanceConvergence {
       case 'noteApplied':
         return {
           verdict: step.verdict,
-          fields: { ...fields, appliedHash: desired.hash, managed: managedOf(desired) },
+          fields: {
+            ...fields,
+            appliedHash: desired.hash,
+            pendingHash: undefined,
+            managed: managedOf(desired),
+          },
           again: true,
           quiet: false,
         };
@@ -246,7 +251,8 @@ export class InstanceConvergence {
         ...(lease === undefined
           ? {}
           : { lease: seen.leaseNotKept ? { ...lease, by: 'Operator' } : { ...lease, by: 'Service' } }),
-        ...(settled ? { armed: inForce, managed: managedOf(desired) } : {}),
+        ...(settled || step.released !== undefined ? { armed: inForce } : {}),
+        ...(settled ? { managed: managedOf(desired), pendingHash: pendingHash(seen, phase) } : {}),
         ...released,
         ...(ended === undefined ? {} : { lastOperation: ended }),
         drift: step.drifted === true ? driftList(seen.plan) : undefined,
@@ -311,4 +317,11 @@ function isDrift(
     status.appliedHash === hash &&
     (status.armed === armed || status.armed === `released:${armed}`)
   );
+}
+
+/** Variables that are on the record of an instance that is shut down, and that its power-on will apply. */
+function pendingHash(seen: InstanceObservation, phase: string): string | undefined {
+  const { hash, appliedHash, status } = seen;
+  if (hash === appliedHash) return undefined;
+  return phase === 'ShutDown' && seen.variablesPut ? hash : status.pendingHash;
 }

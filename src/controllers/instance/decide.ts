@@ -34,7 +34,7 @@ export interface InstanceObservation {
   appliedHash: string | undefined;
   /** The variables as declared are on the record, as far as this process knows. */
   variablesPut: boolean;
-  /** They were put there while the instance was shut down. */
+  /** They were put there while the instance was shut down: the power-on that follows applies them. */
   putWhileDown: boolean;
   requests: Partial<Record<RequestedOperation, string>>;
   /** Request tokens that count as carried out. */
@@ -100,14 +100,17 @@ export function decideInstance(seen: InstanceObservation): InstanceStep {
   const release = releasedNow(seen);
   if (phase === 'Terminated') return decideTerminated(seen, release);
 
-  const put = decidePut(seen);
-  if (put !== undefined) return put;
-  const change = decideChange(seen, pair);
-  if (change !== undefined) return change;
-  const request = decideRequest(seen, pair);
-  if (request !== undefined) return request;
-  if (phase === 'Failed') return report(failedVerdict(seen, pair));
-  return decidePower(seen, phase === 'Online', release);
+  const put = neededPut(seen);
+  // Whatever it is for, a PUT brings the whole record.
+  const wipes = seen.plan.secretsAtRisk.length > 0 && leadsToPut(put);
+  if (put !== undefined && !wipes) return put;
+  // What needs no PUT goes on, and applies nothing of what the PUT was to bring.
+  const rest = wipes ? { ...seen, hash: seen.appliedHash ?? seen.hash } : seen;
+  const step =
+    decideChange(rest, pair) ??
+    decideRequest(rest, pair) ??
+    (phase === 'Failed' ? report(failedVerdict(rest, pair)) : decidePower(rest, phase === 'Online', release));
+  return wipes && step.do === 'report' ? { ...step, verdict: wouldWipe(seen) } : step;
 }
 
 function decideRunning(
@@ -152,18 +155,15 @@ function decideTerminated(seen: InstanceObservation, release: number | undefined
   );
 }
 
-function decidePut(seen: InstanceObservation): InstanceStep | undefined {
-  const step = neededPut(seen);
-  const { secretsAtRisk } = seen.plan;
-  if (step === undefined || secretsAtRisk.length === 0) return step;
-  if (step.do !== 'put' && step.do !== 'noteManaged' && step.do !== 'noteLease') return step;
-  // Whatever it is for, a PUT brings the whole record.
-  return report(
-    verdict(
-      'NotApplied',
-      `Not sent, since it would wipe Password variables whose values only the service knows: ` +
-        `${secretsAtRisk.join(', ')}. Declare them here from a Secret, or remove them on the service`,
-    ),
+function leadsToPut(step: InstanceStep | undefined): boolean {
+  return step?.do === 'put' || step?.do === 'noteManaged' || step?.do === 'noteLease';
+}
+
+function wouldWipe({ plan }: InstanceObservation): Verdict {
+  return verdict(
+    'NotApplied',
+    `Not sent, since it would wipe Password variables whose values only the service knows: ` +
+      `${plan.secretsAtRisk.join(', ')}. Declare them here from a Secret, or remove them on the service`,
   );
 }
 
@@ -214,7 +214,8 @@ function neededPut(seen: InstanceObservation): InstanceStep | undefined {
     return plan.newTags.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'tags' };
   }
   if ((changed && !seen.variablesPut) || (plan.variablesDiffer && (mayCorrect || changed))) {
-    return plan.newVariables.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'variables' };
+    const replaces = status.pendingHash !== undefined && status.pendingHash !== seen.hash;
+    return replaces || plan.newVariables.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'variables' };
   }
   return undefined;
 }
@@ -348,12 +349,14 @@ function releasedNow(seen: InstanceObservation): number | undefined {
 function failedVerdict(seen: InstanceObservation, pair: Pair): Verdict {
   const last = seen.status.lastOperation;
   const told = last?.outcome === 'Failed' && last.message !== undefined ? `: ${last.message}` : '';
-  return verdict(
-    'OperationFailed',
-    `${pair.event} failed${told}. Mend the cause, then change the resource or ask again with ` +
-      `boxwright.dev/request-${pair.event === 'deploy' ? 'redeploy' : 'reinstall'}`,
-    seen.poll.settledMs,
-  );
+  return verdict('OperationFailed', `${pair.event} failed${told}. ${wayOut(pair)}`, seen.poll.settledMs);
+}
+
+function wayOut(pair: Pair): string {
+  const request = accepts('deploy', pair) ? 'redeploy' : accepts('reinstall', pair) ? 'reinstall' : undefined;
+  return request === undefined
+    ? 'The service takes nothing from here but its end: act there, or delete this resource'
+    : `Mend the cause, then change the resource or ask again with boxwright.dev/request-${request}`;
 }
 
 function report(said: Verdict): InstanceStep {

@@ -22,6 +22,7 @@ export const INSTANCE_FORGOTTEN = [
   'currentOperation',
   'lastOperation',
   'appliedHash',
+  'pendingHash',
   'handledRequests',
   'armed',
   'releasedExpire',

@@ -306,7 +306,9 @@ export class OperationRunner {
           ...(message === undefined ? {} : { message }),
         },
         ...handled,
-        ...(carried && current.changeHash !== undefined ? { appliedHash: current.changeHash } : {}),
+        ...(carried && current.changeHash !== undefined
+          ? { appliedHash: current.changeHash, pendingHash: undefined }
+          : {}),
       },
       again: true,
     };
