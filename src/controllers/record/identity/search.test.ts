@@ -12,19 +12,23 @@ const other = (id: string, more: Partial<Candidate> = {}): Candidate => mine(id,
 function search(
   candidates: Candidate[],
   more: { fresh?: Record<string, Candidate | 'gone' | undefined>; skip?: string[]; claimed?: string[] } = {},
-): Promise<SearchOutcome> & { reads: string[] } {
+): Promise<SearchOutcome> & { reads: string[]; asked: string[] } {
   const reads: string[] = [];
+  const asked: string[] = [];
   const done = searchByMarker({
     candidates,
     skip: more.skip ?? [],
-    isClaimed: (id) => more.claimed?.includes(id) === true,
+    isClaimed: (id) => {
+      asked.push(id);
+      return more.claimed?.includes(id) === true;
+    },
     read: (id) => {
       reads.push(id);
       const { fresh = {} } = more;
       return Promise.resolve(id in fresh ? fresh[id] : candidates.find((entry) => entry.id === id));
     },
   });
-  return Object.assign(done, { reads });
+  return Object.assign(done, { reads, asked });
 }
 
 describe('a search by marker', () => {
@@ -34,10 +38,11 @@ describe('a search by marker', () => {
     expect(found.reads).toEqual(['b']);
   });
 
-  it('finds none among strangers, and reads none of them', async () => {
+  it('finds none among strangers, and neither reads them nor asks whose they are', async () => {
     const found = search([other('a'), other('b')]);
     expect(await found).toEqual({ kind: 'none' });
     expect(found.reads).toEqual([]);
+    expect(found.asked).toEqual([]);
   });
 
   it('reads an entry that lacks its tags, and concludes nothing when that brings no tags either', async () => {

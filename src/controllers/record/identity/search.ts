@@ -40,12 +40,12 @@ export interface SearchRequest {
  * singly, and a match counts only after a fresh single read.
  */
 export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome> {
-  const open = request.candidates.filter(({ id }) => !request.skip.includes(id) && !request.isClaimed(id));
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
-  for (const entry of open) {
-    if (entry.marked === false) continue;
+  for (const entry of request.candidates) {
+    // Whose an entry is takes longer to tell than whether it is marked, and an owner may have thousands.
+    if (entry.marked === false || request.skip.includes(entry.id) || request.isClaimed(entry.id)) continue;
     const fresh = await request.read(entry.id);
     if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) return { kind: 'unknown' };
     if (fresh === 'gone' || !fresh.marked) continue;
