@@ -83,6 +83,7 @@ describe('with Secrets followed', () => {
     await world.apply(secret('db', 'password', 'second-value'));
     await world.until(() => valueOf(world, 'web') === 'second-value', 1_000);
     await world.until(() => said(world, 'Box', 'web') === 'True Settled', 1_000);
+    expect(valueOf(world, 'web')).toBe('second-value');
   });
 
   it('a rotated login is taken up by the pass that the edit wakes', async () => {
@@ -201,6 +202,7 @@ describe('without', () => {
     await world.advance(3_600_000);
     await world.apply(secret('db', 'password', 'second-value'));
     await world.until(() => valueOf(world, 'web') === 'second-value', 301_000);
+    expect(said(world, 'Box', 'web')).not.toContain('Stalled');
   });
 
   it('an edit that comes with a change of the resource goes with it, though another has just read the Secret', async () => {
@@ -212,6 +214,7 @@ describe('without', () => {
     await world.advance(300);
     await world.apply(secret('db', 'password', 'second-value') + '---' + box('web', 'Another'));
     await world.until(() => valueOf(world, 'web') === 'second-value', 2_000);
+    expect(said(world, 'Box', 'web')).not.toContain('Stalled');
   });
 
   it('a Secret that is applied just after its user is seen within seconds', async () => {
@@ -227,6 +230,7 @@ describe('without', () => {
     await world.advance(500);
     await world.apply(secret('db', 'password', 'second-value'));
     await world.until(() => valueOf(world, 'web') === 'second-value', 12_000);
+    expect(said(world, 'Box', 'web')).not.toContain('Stalled');
   });
 
   it('a settled resource goes back to a look every five minutes', async () => {
