@@ -19,6 +19,8 @@ export interface AuditEvent {
   responseStatus?: { code: number };
   requestReceivedTimestamp: string;
   stageTimestamp: string;
+  /** Such as `authorization.k8s.io/decision`: `allow` or `forbid`. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 /** All requests that the API server has answered so far, oldest first. */

@@ -239,7 +239,7 @@ describe('references', () => {
     await using other = await RealWorld.start({ idle: true });
     const id = other.sandbox.admin.records('providers')[0]?.id ?? '';
     other.sandbox.admin.editRecord('providers', id, { state: 'unavailable' });
-    other.startOperator();
+    await other.startOperator();
     await other.put(other.connection() + '---' + BOX_AND_POLICY);
     const said = await other.condition('PolicyBox', 'small', { reason: 'WaitingForReference' });
     expect(said.message).toMatch(/^spec\.providerId: provider "Test Provider" is unavailable, not ready$/);

@@ -155,7 +155,7 @@ describe('secrets', () => {
       times: 1,
       skip: 2,
     });
-    world.startOperator();
+    await world.startOperator();
     // Only a value that was read before the service quotes it can be known as a secret: this one comes first.
     await world.put(`
 apiVersion: v1

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installKinds } from '../api/install.ts';
-import { testCluster } from '../support/cluster.ts';
+import { ownCluster, type OwnCluster } from '../support/own-cluster.ts';
 import { BOX_AND_POLICY, exampleText, instance, RealWorld } from '../support/real-world.ts';
 
 const OF_OURS = [
@@ -12,15 +12,24 @@ const OF_OURS = [
   'instancelease/evening',
 ];
 
+/** Of its own, as the operator looks after all of it here, with the rights for that. */
+let own: OwnCluster;
+
 beforeAll(async () => {
-  await installKinds(testCluster());
+  own = await ownCluster();
+  await installKinds(own.cluster);
 });
+afterAll(() => own[Symbol.asyncDispose]());
+
+function start(): Promise<RealWorld> {
+  return RealWorld.start({ cluster: own.cluster, mode: 'cluster-wide' });
+}
 
 describe('the examples', () => {
   let world: RealWorld;
   let manifests: string;
   beforeAll(async () => {
-    world = await RealWorld.start();
+    world = await start();
     manifests = `${world.connection()}---\n${exampleText()}`;
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -113,7 +122,7 @@ describe('the examples', () => {
 
 describe('an instance whose references are ready', () => {
   it('costs at most four Kubernetes writes from apply to Ready, and shows its generations in order', async () => {
-    await using world = await RealWorld.start();
+    await using world = await start();
     await world.put(world.connection() + '---' + BOX_AND_POLICY);
     await Promise.all([world.ready('Box', 'plain'), world.ready('PolicyBox', 'small')]);
     await world.put(instance('one', 'powerState: Running, lease: {operation: Shutdown, after: 8h}'));
@@ -132,7 +141,7 @@ describe('an instance whose references are ready', () => {
 
 describe('a namespace', () => {
   it('ends with everything in it when it is deleted', async () => {
-    await using world = await RealWorld.start();
+    await using world = await start();
     await world.put(world.connection() + '---' + BOX_AND_POLICY + '---' + instance('one'));
     await world.ready('Instance', 'one');
     const deleted = await world.cluster.kubectl(['delete', 'namespace', world.namespace, '--timeout=55s']);

@@ -1,6 +1,9 @@
+import { dirname } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../src/base/clock.ts';
 import { startControlPlane, streamProgress, type ControlPlane } from '../../src/devcluster/index.ts';
+import { makeRightsFolder } from './rights/folder.ts';
+import { judgeRights } from './rights/verdict.ts';
 
 /** What a test file gets of the one control plane of the test run; read it through `testCluster()`. */
 export interface ProvidedControlPlane {
@@ -23,15 +26,55 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest global set-up: starts one control plane for the run; the returned function ends it. */
+/** Tests that together use every right that an operator has. */
+const END_TO_END = /\/test\/(e2e\/.*|chart\/rights)\.test\.ts$/;
+
+/**
+ * Vitest global set-up: starts one control plane for the run; the returned function compares what operators did
+ * with what they may, and ends it.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const running = await startControlPlane({
     env: process.env,
     clock: systemClock,
     progress: streamProgress(process.stderr, systemClock),
   });
+  const folder = makeRightsFolder(dirname(running.kubeconfigPath));
   project.provide('controlPlane', provided(running));
-  return () => running.stop();
+  project.provide('rightsFolder', folder);
+  return async () => {
+    try {
+      const { auditLogPath } = running;
+      const whole = await ranWhole(project);
+      await judgeRights({
+        folder,
+        auditLogPath,
+        whole,
+        print: (text) => process.stdout.write(`\n${text}\n`),
+      });
+    } finally {
+      await running.stop();
+    }
+  };
+}
+
+/** Whether every end-to-end test of the project ran, and well. */
+async function ranWhole(project: TestProject): Promise<boolean> {
+  const { testFiles } = await project.globTestFiles();
+  const wanted = testFiles.filter((path) => END_TO_END.test(path));
+  const modules = project.vitest.state.getTestModules();
+  return (
+    wanted.some((path) => path.endsWith('/chart/rights.test.ts')) &&
+    wanted.every((path) =>
+      modules.some(
+        (module) =>
+          module.project === project &&
+          module.moduleId === path &&
+          module.ok() &&
+          [...module.children.allTests('skipped')].length === 0,
+      ),
+    )
+  );
 }
 
 /** What `testCluster` needs of a control plane. */

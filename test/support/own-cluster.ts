@@ -2,6 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentProgress, startControlPlane } from '../../src/devcluster/index.ts';
 import { testCluster, type TestCluster } from './cluster.ts';
 import { provided } from './control-plane.ts';
+import { keepAuditLog } from './rights/registry.ts';
 
 /** A control plane of a test file's own, for what changes the cluster as a whole. */
 export interface OwnCluster extends AsyncDisposable {
@@ -14,5 +15,11 @@ export async function ownCluster(): Promise<OwnCluster> {
     clock: systemClock,
     progress: silentProgress,
   });
-  return { cluster: testCluster(provided(running)), [Symbol.asyncDispose]: () => running.stop() };
+  return {
+    cluster: testCluster(provided(running)),
+    async [Symbol.asyncDispose]() {
+      keepAuditLog(running.auditLogPath);
+      await running.stop();
+    },
+  };
 }

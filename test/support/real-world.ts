@@ -11,6 +11,8 @@ import { ROOT } from '../api/install.ts';
 import { testCluster, type TestCluster } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { startOperator, type OperatorSettings, type RunningOperator } from './operator.ts';
+import { makeIdentity, type OperatorIdentity } from './rights/identity.ts';
+import type { Mode } from './rights/registry.ts';
 import type { RunResult } from './run.ts';
 import { typeOfKind, type Shown, type ShownCondition } from './world.ts';
 
@@ -24,6 +26,8 @@ export interface RealWorldOptions {
   idle?: boolean;
   /** @default the one of the test run */
   cluster?: TestCluster;
+  /** What the operator looks after and has rights in; the whole cluster only where no other test is. @default scoped */
+  mode?: Mode;
 }
 
 export const TOKEN = 'token-of-the-tests';
@@ -33,7 +37,7 @@ const EXAMPLES = join(ROOT, 'deploy/examples');
 
 /**
  * A namespace of the run's API server, an embedded service behind HTTP, and an operator that watches just
- * that namespace, known to the API server under a name of its own. `await using` takes all of it down.
+ * that namespace, with the ServiceAccount and the rights that the chart gives. `await using` takes all of it down.
  */
 export class RealWorld implements AsyncDisposable {
   readonly cluster: TestCluster;
@@ -49,7 +53,7 @@ export class RealWorld implements AsyncDisposable {
   readonly client: KubeClient;
   readonly #port: UndiciKubePort;
   readonly #options: RealWorldOptions;
-  readonly #kubeconfig: string;
+  #identity: Promise<OperatorIdentity> | undefined;
   #operator: RunningOperator | undefined;
 
   private constructor(
@@ -69,8 +73,7 @@ export class RealWorld implements AsyncDisposable {
       random: Math.random,
       fieldManager: 'kubectl',
     });
-    this.user = `operator-of-${parts.home}`;
-    this.#kubeconfig = cluster.kubeconfigFor(this.user, ['system:masters']);
+    this.user = `system:serviceaccount:${parts.home}:boxwright`;
   }
 
   static async start(options: RealWorldOptions = {}): Promise<RealWorld> {
@@ -99,7 +102,7 @@ export class RealWorld implements AsyncDisposable {
       home: home.name,
       port,
     });
-    if (options.idle !== true) world.startOperator();
+    if (options.idle !== true) await world.startOperator();
     return world;
   }
 
@@ -107,12 +110,17 @@ export class RealWorld implements AsyncDisposable {
     return this.#operator?.metrics;
   }
 
-  startOperator(): void {
-    const { log, operator } = this.#options;
+  async startOperator(): Promise<void> {
+    const { log, operator, mode = 'scoped' } = this.#options;
+    const { cluster, client, home } = this;
+    const scope = mode === 'scoped' ? { namespaces: [this.namespace] } : {};
+    const values = operator?.watchSecrets === true ? { values: { secrets: { watch: true } } } : {};
+    this.#identity ??= makeIdentity({ cluster, client, home, ...scope, ...values });
+    const { kubeconfig } = await this.#identity;
     this.#operator = startOperator({
-      kubeconfig: this.#kubeconfig,
-      home: this.home,
-      namespaces: [this.namespace],
+      kubeconfig,
+      home,
+      ...scope,
       ...(log === undefined ? {} : { log }),
       ...operator,
     });
@@ -130,6 +138,8 @@ export class RealWorld implements AsyncDisposable {
     // What still has a finalizer would keep the namespace for ever; nobody is left to take it off.
     for (const kind of KINDS) {
       for (const { metadata } of await this.list(kind)) {
+        // The next that looks after the whole cluster must not find what is this one's.
+        if (this.#options.mode === 'cluster-wide') await this.delete(kind, metadata.name);
         if (metadata.finalizers !== undefined)
           await this.patch(kind, metadata.name, { metadata: { finalizers: null } });
       }
