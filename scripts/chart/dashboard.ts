@@ -1,66 +1,36 @@
-interface Panel {
-  title: string;
-  unit: string;
-  queries: readonly (readonly [expr: string, legend: string])[];
-}
+import { ROWS, type Panel } from './dashboard-panels.ts';
 
-const JOB = 'job="boxwright"';
-const PANELS: readonly Panel[] = [
-  panel('Leads', 'short', [`leader_election_master_status{${JOB}}`, '{{pod}}']),
-  panel('Passes', 'ops', [
-    `sum by (controller, result) (rate(controller_runtime_reconcile_total{${JOB}}[5m]))`,
-    '{{controller}} {{result}}',
-  ]),
-  panel('Passes that failed', 'ops', [
-    `sum by (controller) (rate(controller_runtime_reconcile_errors_total{${JOB}}[5m]))`,
-    '{{controller}}',
-  ]),
-  panel('Time of a pass, 95 %', 's', [
-    `histogram_quantile(0.95, sum by (le, controller) (rate(controller_runtime_reconcile_time_seconds_bucket{${JOB}}[5m])))`,
-    '{{controller}}',
-  ]),
-  panel('Waiting for their turn', 'short', [
-    `sum by (name, priority) (workqueue_depth{${JOB}})`,
-    '{{name}} {{priority}}',
-  ]),
-  panel('Time of waiting, 95 %', 's', [
-    `histogram_quantile(0.95, sum by (le, name) (rate(workqueue_queue_duration_seconds_bucket{${JOB}}[5m])))`,
-    '{{name}}',
-  ]),
-  panel('Calls to the service', 'reqps', [
-    `sum by (connection, outcome) (rate(boxwright_service_requests_total{${JOB}}[5m]))`,
-    '{{connection}} {{outcome}}',
-  ]),
-  panel('Time of a call to the service, 95 %', 's', [
-    `histogram_quantile(0.95, sum by (le, template) (rate(boxwright_service_request_duration_seconds_bucket{${JOB}}[5m])))`,
-    '{{template}}',
-  ]),
-  panel('Calls to the API server', 'reqps', [
-    `sum by (code, method) (rate(rest_client_requests_total{${JOB}}[5m]))`,
-    '{{method}} {{code}}',
-  ]),
-  panel('Events', 'ops', [`sum by (outcome) (rate(event_recorder_events_total{${JOB}}[5m]))`, '{{outcome}}']),
-  panel('Memory', 'bytes', [`process_resident_memory_bytes{${JOB}}`, '{{pod}}']),
-  panel('Event loop lag, 99 %', 's', [`nodejs_eventloop_lag_p99_seconds{${JOB}}`, '{{pod}}']),
-];
+/** Grafana's grid is so wide. */
+const WIDTH = 24;
+const SIZES = { stat: { w: 4, h: 4 }, timeseries: { w: 12, h: 8 } } as const;
+const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 
-/** A dashboard of Grafana, two panels a row. */
+/** A dashboard of Grafana: a row of numbers, then graphs, two side by side. */
 export function dashboardJson(): string {
-  const datasource = { type: 'prometheus', uid: '$datasource' };
-  const panels = PANELS.map(({ title, unit, queries }, index) => ({
-    id: index + 1,
-    type: 'timeseries',
-    title,
-    datasource,
-    gridPos: { x: (index % 2) * 12, y: Math.floor(index / 2) * 8, w: 12, h: 8 },
-    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    targets: queries.map(([expr, legendFormat], at) => ({
-      refId: String.fromCodePoint(65 + at),
-      datasource,
-      expr,
-      legendFormat,
-    })),
-  }));
+  const panels: object[] = [];
+  let y = 0;
+  for (const { title, panels: ofRow } of ROWS) {
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title,
+      collapsed: false,
+      gridPos: { x: 0, y, w: WIDTH, h: 1 },
+      panels: [],
+    });
+    y += 1;
+    let x = 0;
+    for (const panel of ofRow) {
+      const { w, h } = SIZES[panel.type];
+      if (x + w > WIDTH) {
+        x = 0;
+        y += h;
+      }
+      panels.push({ id: panels.length + 1, gridPos: { x, y, w, h }, ...panelJson(panel) });
+      x += w;
+    }
+    y += SIZES[ofRow.at(-1)?.type ?? 'timeseries'].h;
+  }
   const dashboard = {
     uid: 'boxwright',
     title: 'Boxwright',
@@ -69,12 +39,46 @@ export function dashboardJson(): string {
     schemaVersion: 39,
     refresh: '30s',
     time: { from: 'now-3h', to: 'now' },
-    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus' },
+        {
+          name: 'namespace',
+          label: 'namespace of the operator',
+          type: 'query',
+          datasource: DATASOURCE,
+          query: 'label_values(up{job="boxwright"}, namespace)',
+          refresh: 2,
+          includeAll: true,
+          allValue: '.*',
+          current: { text: 'All', value: '$__all' },
+        },
+      ],
+    },
     panels,
   };
   return `${JSON.stringify(dashboard, undefined, 2)}\n`;
 }
 
-function panel(title: string, unit: string, ...queries: Panel['queries']): Panel {
-  return { title, unit, queries };
+function panelJson({ title, type, unit, queries }: Panel): object {
+  return {
+    type,
+    title,
+    datasource: DATASOURCE,
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    ...(type === 'stat' ? { options: { reduceOptions: { calcs: ['lastNotNull'] } } } : {}),
+    targets: queries.map(([expr, legendFormat], at) => ({
+      refId: String.fromCodePoint(65 + at),
+      datasource: DATASOURCE,
+      expr,
+      legendFormat,
+    })),
+  };
+}
+
+/** Every query of the dashboard as Grafana sends it with all namespaces chosen. */
+export function dashboardQueries(): string[] {
+  return ROWS.flatMap(({ panels }) => panels)
+    .flatMap(({ queries }) => queries.map(([expr]) => expr))
+    .map((expr) => expr.replaceAll('$namespace', '.*'));
 }

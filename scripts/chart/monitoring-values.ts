@@ -1,4 +1,5 @@
-import { group, flag, map, piece, text, whole, duration, type Field, type Group } from './fields.ts';
+import { alerts, RUNBOOKS, THRESHOLDS } from './alerts.ts';
+import { group, flag, map, piece, text, texts, whole, duration, type Field, type Group } from './fields.ts';
 
 /** Values about metrics, alerts and the dashboard. */
 export function monitoringValues(): Group {
@@ -16,6 +17,12 @@ export function monitoringValues(): Group {
     rules: group('Alerts, as a PrometheusRule (monitoring.coreos.com).', {
       enabled: flag(false, 'Create it.'),
       labels: map({}, 'Labels by which Prometheus finds it.'),
+      alertLabels: map({}, 'Labels on every alert besides its severity, for routing.'),
+      disabled: texts([], 'Alerts that are left out, by name.', { enum: alerts.map(({ name }) => name) }),
+      runbookUrl: text(RUNBOOKS, 'Where the runbooks are: `/<alert>.md` is appended.', {
+        pattern: '^https?://',
+      }),
+      thresholds: group('When they are told.', thresholds()),
     }),
     dashboard: group('Grafana dashboard, as a ConfigMap that Grafana’s sidecar picks up.', {
       enabled: flag(false, 'Create it.'),
@@ -33,4 +40,13 @@ function monitor(): Record<string, Field> {
     scrapeTimeout: duration('10s', 'How long one may take.'),
     metricRelabelings: piece([], 'Changes to metrics before they are stored.'),
   };
+}
+
+function thresholds(): Record<string, Field> {
+  return Object.fromEntries(
+    Object.entries(THRESHOLDS).map(([name, { value, meaning }]) => [
+      name,
+      typeof value === 'number' ? whole(value, meaning, 0, 1_000_000_000) : duration(value, meaning),
+    ]),
+  );
 }

@@ -11,7 +11,7 @@ const value = (name: string, labels: Record<string, string> = {}): Promise<numbe
 const now = (): number => shop.world.clock.now() / 1_000;
 
 const boxRecord = (id: string): Record<string, unknown> =>
-  (shop.world.sandbox.admin.records('boxes') as Record<string, unknown>[]).find(
+  (shop.world.sandbox.admin.records('boxes') as readonly Record<string, unknown>[]).find(
     (record) => record['id'] === id,
   ) ?? {};
 /** A timestamp of the service, newer than what is there. */
