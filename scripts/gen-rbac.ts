@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { KINDS } from '../src/api/kinds.ts';
 import { GROUP } from '../src/api/names.ts';
-import { RIGHTS, type Right } from '../src/controllers/rights.ts';
+import { METRICS_READER, RIGHTS, type Right } from '../src/controllers/rights.ts';
 import { settle } from './generated.ts';
 
 const SOURCE = 'Generated from src/controllers/rights.ts by scripts/gen-rbac.ts: edit there.';
@@ -68,11 +68,18 @@ const helpers = [
     `{{- if .Values.secrets.watch }}\n${yaml(rightsOf('watched', 'secrets.watch'))}{{- end }}\n`,
   ),
   template('rights.own', yaml(rightsOf('own'))),
+  template('rights.reviews', yaml(rightsOf('cluster', 'metrics.secure'))),
+  template('rights.metricsReader', yaml([METRICS_READER])),
   template('rights.view', yaml(VIEW)),
   template('rights.edit', yaml(EDIT)),
 ].join('');
 
-function role(kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[], more: object = {}): object {
+function role(
+  kind: 'Role' | 'ClusterRole',
+  name: string,
+  rules: readonly object[],
+  more: object = {},
+): object {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind,
@@ -103,6 +110,7 @@ function aggregate(name: string, rules: readonly Rule[], ...into: string[]): obj
 }
 
 const watchedRole = `${NAME}-watched`;
+const reviewsRole = `${NAME}-metrics-reviews`;
 const headed = (...documents: object[]): string => `# ${SOURCE}\n${yaml(...documents)}`;
 const targets: [folder: string, ending: string, files: Map<string, string>][] = [
   ['helm/boxwright/templates', 'rights.tpl', new Map([['_rights.tpl', helpers]])],
@@ -116,6 +124,14 @@ const targets: [folder: string, ending: string, files: Map<string, string>][] = 
         headed(
           role('ClusterRole', watchedRole, rightsOf('watched')),
           binding('ClusterRoleBinding', watchedRole),
+        ),
+      ],
+      [
+        'metrics-rbac.yaml',
+        headed(
+          role('ClusterRole', reviewsRole, rightsOf('cluster', 'metrics.secure')),
+          binding('ClusterRoleBinding', reviewsRole),
+          role('ClusterRole', `${NAME}-metrics-reader`, [METRICS_READER]),
         ),
       ],
       [

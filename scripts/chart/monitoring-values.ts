@@ -1,13 +1,11 @@
 import { alerts, RUNBOOKS, THRESHOLDS } from './alerts.ts';
 import { group, flag, map, piece, text, texts, whole, duration, type Field, type Group } from './fields.ts';
+import { monitorAccess, servingValues } from './serving-values.ts';
 
 /** Values about metrics, alerts and the dashboard. */
 export function monitoringValues(): Group {
-  return group('Metrics and health. All that needs the Prometheus operator or Grafana is off by default.', {
-    address: text('0.0.0.0', 'Address to listen on in the pod; `[::]` for IPv6.', {
-      pattern: '^([0-9.]+|\\[[0-9A-Fa-f:.]+\\])$',
-    }),
-    port: whole(8080, 'Port of /metrics, /healthz and /readyz.', 1024, 65_535),
+  return group('Metrics. All that needs the Prometheus operator or Grafana is off by default.', {
+    ...servingValues(),
     service: group('A Service for the metrics.', {
       enabled: flag(true, 'Create it.'),
       annotations: map({}, 'Annotations on it, such as `prometheus.io/scrape: "true"`.'),
@@ -38,6 +36,7 @@ function monitor(): Record<string, Field> {
     labels: map({}, 'Labels by which Prometheus finds it.'),
     interval: duration('30s', 'Between two scrapes.'),
     scrapeTimeout: duration('10s', 'How long one may take.'),
+    ...monitorAccess(),
     metricRelabelings: piece([], 'Changes to metrics before they are stored.'),
   };
 }

@@ -7,7 +7,10 @@ export function networkValues(): Record<string, Field> {
   return {
     networkPolicy: group('NetworkPolicy of the pods.', {
       enabled: flag(true, 'Create it.'),
-      metricsFrom: piece([], 'Peers that may read metrics and health. Empty: everybody.'),
+      metricsFrom: piece(
+        [],
+        'Peers that may reach the metrics. Empty: everybody. Health is asked by the kubelet alone, which no policy keeps out.',
+      ),
       dns: group('DNS.', {
         to: piece(
           [{ namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],

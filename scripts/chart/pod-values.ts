@@ -93,5 +93,5 @@ function quantities(description: string, value: Readonly<Record<string, string>>
 }
 
 function probe(path: string, more: object): object {
-  return { httpGet: { path, port: 'http' }, ...more };
+  return { httpGet: { path, port: 'health' }, ...more };
 }

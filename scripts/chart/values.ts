@@ -2,6 +2,7 @@ import { group, flag, map, oneOf, piece, text, texts, whole, duration, type Grou
 import { monitoringValues } from './monitoring-values.ts';
 import { networkValues } from './network-values.ts';
 import { podValues } from './pod-values.ts';
+import { healthValues, reviewsValue } from './serving-values.ts';
 
 const NAME = { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 };
 const HOST = { pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])$' };
@@ -62,6 +63,7 @@ export const VALUES: Group = group('', {
       ['Auto', 'Always', 'Never'],
       'Add the kinds (never Secrets) to the cluster’s view, edit and admin roles. These are ClusterRoles: Auto leaves them out when `namespaces` is set.',
     ),
+    metricsReviews: reviewsValue(),
   }),
   serviceAccount: group('Who the operator is in the cluster.', {
     create: flag(true, 'Create the ServiceAccount.'),
@@ -79,6 +81,7 @@ export const VALUES: Group = group('', {
   }),
   ...podValues(),
   ...networkValues(),
+  health: healthValues(),
   metrics: monitoringValues(),
   extraObjects: piece(
     [],

@@ -17,13 +17,14 @@ export interface Right {
   verbs: readonly Verb[];
   /**
    * `watched`: in every namespace that the operator looks after, which is all of them or those of
-   * `--namespaces`; `own`: in the operator's own namespace only.
+   * `--namespaces`; `own`: in the operator's own namespace only; `cluster`: of a kind that is in no namespace,
+   * and so only by a ClusterRole.
    */
-  scope: 'watched' | 'own';
+  scope: 'watched' | 'own' | 'cluster';
   /** RBAC cannot restrict `create`, `list` and `watch` by name: those stand in a right of their own. */
   resourceNames?: readonly string[];
   /** Granted only when this switch of the installation is on. */
-  when?: 'secrets.watch';
+  when?: 'secrets.watch' | 'metrics.secure';
   why: string;
 }
 
@@ -118,7 +119,26 @@ export const RIGHTS: readonly Right[] = [
     resourceNames: [LEADER_LEASE],
     why: 'takes, renews and gives back leadership',
   },
+  {
+    apiGroup: 'authentication.k8s.io',
+    resource: 'tokenreviews',
+    verbs: ['create'],
+    scope: 'cluster',
+    when: 'metrics.secure',
+    why: 'asks whose token somebody shows who wants the metrics',
+  },
+  {
+    apiGroup: 'authorization.k8s.io',
+    resource: 'subjectaccessreviews',
+    verbs: ['create'],
+    scope: 'cluster',
+    when: 'metrics.secure',
+    why: 'asks whether he may get /metrics',
+  },
 ];
+
+/** What whoever reads the metrics has to be granted. */
+export const METRICS_READER = { nonResourceURLs: ['/metrics'], verbs: ['get'] } as const;
 
 function resourceOf(type: { group: string; plural: string }): { apiGroup: string; resource: string } {
   return { apiGroup: type.group, resource: type.plural };

@@ -24,7 +24,8 @@ export interface Rendered {
 
 export interface Rule {
   apiGroups: string[];
-  resources: string[];
+  /** Absent in a rule about addresses of the API server or of others. */
+  resources?: string[];
   resourceNames?: string[];
   verbs: string[];
 }
@@ -92,7 +93,11 @@ export const EVERYTHING = {
   allowedHosts: ['deploy.example.com', '*.example.org'],
   metrics: {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-    podMonitor: { enabled: true, metricRelabelings: [{ action: 'labeldrop', regex: 'pod' }] },
+    podMonitor: {
+      enabled: true,
+      authorization: { credentials: { name: 'scraper', key: 'token' } },
+      metricRelabelings: [{ action: 'labeldrop', regex: 'pod' }],
+    },
     rules: { enabled: true },
     dashboard: { enabled: true },
   },

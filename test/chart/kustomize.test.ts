@@ -71,7 +71,7 @@ describe('the overlays', () => {
   it('monitoring has the alerts, the dashboard and the monitor', async () => {
     const objects = await build('overlays/monitoring');
     const kinds = objects.map(({ kind }) => kind);
-    expect(kinds).toContain('PodMonitor');
+    expect(kinds).toContain('ServiceMonitor');
     expect(kinds).toContain('PrometheusRule');
     expect(objects.find(({ metadata }) => metadata.name === 'boxwright-dashboard')).toBeDefined();
   });

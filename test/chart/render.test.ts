@@ -115,7 +115,7 @@ describe('the surroundings', () => {
     const policy = only(await helm.objects(EVERYTHING), 'NetworkPolicy').spec;
     expect(policy).toMatchObject({
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ ports: [{ port: 'http' }], from: [{ namespaceSelector: {} }] }],
+      ingress: [{ ports: [{ port: 'metrics' }], from: [{ namespaceSelector: {} }] }],
       egress: [
         { ports: [{ port: 53 }, { port: 53 }] },
         { to: [{ ipBlock: { cidr: '192.0.2.2/32' } }], ports: [{ port: 443 }, { port: 6443 }] },

@@ -51,7 +51,7 @@ describe('the rights that the chart grants', () => {
 
   it('name the lease that the operator uses', async () => {
     expect(OPERATOR_FLAGS.leaseName.default).toBe(LEADER_LEASE);
-    const leases = rulesOf(await helm.objects()).filter(({ resources }) => resources.includes('leases'));
+    const leases = rulesOf(await helm.objects()).filter(({ resources = [] }) => resources.includes('leases'));
     expect(leases.flatMap(({ resourceNames }) => resourceNames ?? [])).toEqual([LEADER_LEASE]);
   });
 });
@@ -63,7 +63,9 @@ function rulesOf(objects: readonly Rendered[]): Rule[] {
 /** Verbs granted on Secrets whatever their name. */
 async function secretVerbs(values: object): Promise<string[]> {
   return rulesOf(await helm.objects(values))
-    .filter(({ resources, resourceNames }) => resources.includes('secrets') && resourceNames === undefined)
+    .filter(
+      ({ resources = [], resourceNames }) => resources.includes('secrets') && resourceNames === undefined,
+    )
     .flatMap(({ verbs }) => verbs)
     .toSorted();
 }

@@ -6,8 +6,13 @@
       fieldPath: metadata.namespace
 - name: BOXWRIGHT_IN_CLUSTER
   value: "true"
+- name: BOXWRIGHT_HEALTH_ADDRESS
+  value: {{ printf "%s:%d" .Values.metrics.address (int .Values.health.port) | quote }}
 - name: BOXWRIGHT_METRICS_ADDRESS
   value: {{ printf "%s:%d" .Values.metrics.address (int .Values.metrics.port) | quote }}
+{{- with include "boxwright.metrics.env" . }}
+{{ . }}
+{{- end }}
 - name: BOXWRIGHT_WORKERS
   value: {{ .Values.workers | toString | quote }}
 - name: BOXWRIGHT_LOG_LEVEL

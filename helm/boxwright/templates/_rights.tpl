@@ -101,6 +101,26 @@
     - get
     - update
 {{- end }}
+{{- define "boxwright.rights.reviews" -}}
+- apiGroups:
+    - authentication.k8s.io
+  resources:
+    - tokenreviews
+  verbs:
+    - create
+- apiGroups:
+    - authorization.k8s.io
+  resources:
+    - subjectaccessreviews
+  verbs:
+    - create
+{{- end }}
+{{- define "boxwright.rights.metricsReader" -}}
+- nonResourceURLs:
+    - /metrics
+  verbs:
+    - get
+{{- end }}
 {{- define "boxwright.rights.view" -}}
 - apiGroups:
     - boxwright.dev
