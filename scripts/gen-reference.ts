@@ -13,6 +13,7 @@ import type { StructuralSchema } from '../src/api/schema/structural.ts';
 import { cliPage } from './cli-page.ts';
 import { settle } from './generated.ts';
 import { table } from './markdown.ts';
+import { metricsPage, runbooksPage } from './metrics-page.ts';
 
 const root = join(import.meta.dirname, '..');
 const folderOfExamples = join(root, 'deploy', 'examples');
@@ -143,7 +144,11 @@ const files = new Map(KINDS.map((definition) => [`${definition.singular}.md`, ki
 files.set('reasons.md', reasonsPage());
 files.set('annotations.md', annotationsPage());
 files.set('cli.md', await cliPage());
+files.set('metrics.md', metricsPage());
 const links = [...files.keys()].map((name) => `- [${name.replace('.md', '')}](${name})`);
 files.set('README.md', page('Reference', [links.join('\n')]));
 const folder = join(root, 'docs', 'reference');
-process.exitCode = await settle(folder, '.md', files, process.argv.includes('--check'));
+const check = process.argv.includes('--check');
+const index = new Map([['README.md', runbooksPage()]]);
+const stale = await settle(folder, '.md', files, check);
+process.exitCode = stale | (await settle(join(root, 'docs', 'runbooks'), 'README.md', index, check));
