@@ -4,7 +4,7 @@ import type { Credentials } from '../../service/index.ts';
 export type CredentialsFound =
   { kind: 'found'; credentials: Credentials } | { kind: 'missing'; message: string };
 
-/** Characters that a credential may have; longer ones are a mistake, not a secret. */
+/** Bytes that a credential may have; longer ones are a mistake, not a secret. */
 const LONGEST = 8_192;
 
 /** Reads the credentials out of a Secret's data: `token`, or `email` and `password`. */
@@ -22,10 +22,17 @@ export function credentialsIn(
   if (email !== undefined && password !== undefined) {
     return { kind: 'found', credentials: { kind: 'password', email, password } };
   }
-  const has = Object.keys(data).toSorted().slice(0, 5).join(', ');
-  return missing(
-    `Secret "${name}" has ${has === '' ? 'no keys' : `only ${has}`}: it needs key token, or keys email and password`,
+  const needs = 'it needs key token, or keys email and password';
+  const unusable = ['token', 'email', 'password'].find(
+    (key) => Object.hasOwn(data, key) && textOf(data, key) === undefined,
   );
+  if (unusable !== undefined) {
+    const size = data[unusable]?.byteLength ?? 0;
+    const what = size > LONGEST ? `holds ${size} bytes, which is no credential` : 'is empty';
+    return missing(`Secret "${name}": key ${unusable} ${what}; ${needs}`);
+  }
+  const has = Object.keys(data).toSorted().slice(0, 5).join(', ');
+  return missing(`Secret "${name}" has ${has === '' ? 'no keys' : `only ${has}`}: ${needs}`);
 }
 
 /** A line break at the end is what `echo` and editors leave, never part of the credential. */

@@ -12,7 +12,8 @@ export type ProbeOutcome =
       /** Id of the account's personal workspace, where exactly one is visible. */
       user: string | undefined;
     }
-  | { kind: 'not'; verdict: Verdict; reached: boolean; letIn: boolean };
+  /** `letIn`: undefined where the answer says nothing about the credentials. */
+  | { kind: 'not'; verdict: Verdict; reached: boolean; letIn: boolean | undefined };
 
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
 const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
@@ -29,7 +30,7 @@ export async function probe(
     return not(
       verdict('Unknown', 'The endpoint knows no workspaces (404): check spec.endpoint', 60_000),
       true,
-      true,
+      undefined,
     );
   }
   if (read.kind === 'unknown') {
@@ -52,19 +53,23 @@ export async function probe(
         return not(
           verdict('ServiceUnavailable', `${message}: set spec.tls.caRef, or mend the certificate`, 60_000),
           false,
-          false,
+          undefined,
         );
       case 'NotAllowed':
       case 'Redirected':
-        return not(verdict('NeedsUser', `${message}: correct spec.endpoint`), code === 'Redirected', false);
+        return not(
+          verdict('NeedsUser', `${message}: correct spec.endpoint`),
+          code === 'Redirected',
+          undefined,
+        );
       case 'BadAnswer':
       case 'TooLarge':
       case 'BadRequest':
-        return not(verdict('Unknown', `${message}: check spec.endpoint`, 60_000), true, false);
+        return not(verdict('Unknown', `${message}: check spec.endpoint`, 60_000), true, undefined);
       case 'Throttled':
-        return not(verdict('Throttled', message, retryAfterMs), true, true);
+        return not(verdict('Throttled', message, retryAfterMs), true, undefined);
       default:
-        return not(verdict('ServiceUnavailable', message, retryAfterMs), false, false);
+        return not(verdict('ServiceUnavailable', message, retryAfterMs), false, undefined);
     }
   }
   return fromWorkspaces(read.record, spec);
@@ -113,7 +118,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
   );
 }
 
-function not(said: Verdict, reached: boolean, letIn: boolean): ProbeOutcome {
+function not(said: Verdict, reached: boolean, letIn: boolean | undefined): ProbeOutcome {
   return { kind: 'not', verdict: said, reached, letIn };
 }
 

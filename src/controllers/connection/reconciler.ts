@@ -206,7 +206,7 @@ export class ConnectionReconciler {
       if (outcome.verdict.reason === 'CredentialsRejected') {
         rejected.refuse(fingerprint, outcome.verdict, now);
       }
-      return { verdict: outcome.verdict, fields: {}, reached: outcome.reached, letIn: outcome.letIn };
+      return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
     }
     rejected.clear();
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
@@ -278,6 +278,16 @@ export class ConnectionReconciler {
     );
     this.#cache.remember(raw);
   }
+}
+
+function reachOf({
+  reached,
+  letIn,
+}: {
+  reached: boolean;
+  letIn: boolean | undefined;
+}): Pick<Found, 'reached' | 'letIn'> {
+  return letIn === undefined ? { reached } : { reached, letIn };
 }
 
 function extras(found: Found): ExtraCondition[] {
