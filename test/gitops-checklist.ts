@@ -329,6 +329,8 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     'monitoring, off by default',
     [RENDER, 'have no monitor, rule or dashboard until asked for'],
     ['test/chart/monitoring.test.ts', 'names metrics that there are'],
+    ['test/chart/monitoring.test.ts', 'say what happened, where the runbook is'],
+    ['scripts/chart/alerts.test.ts', 'fires in one case for promtool and is silent in another'],
   ),
   line('G56', 'scoped mode has no ClusterRole', [
     ROLES,
