@@ -326,9 +326,23 @@ export const CHECKLIST: readonly ChecklistLine[] = [
   },
   line(
     'G55',
-    'monitoring, off by default',
+    'monitoring, off by default; metrics over TLS with authn and authz, no sidecar',
     [RENDER, 'have no monitor, rule or dashboard until asked for'],
     ['test/chart/monitoring.test.ts', 'names metrics that there are'],
+    [
+      'test/chart/metrics.test.ts',
+      'are secure by default, and health has a port of its own that needs no token',
+    ],
+    [
+      'test/kube/metrics.test.ts',
+      'are given over https to a ServiceAccount that may get /metrics, by its own token',
+    ],
+    ['test/kube/metrics.test.ts', 'are refused with 403 to one that may not'],
+    [
+      'test/kube/metrics.test.ts',
+      'are refused with 401 without a token, with garbage, and with a token that was changed',
+    ],
+    ['test/kube/metrics.test.ts', 'show a certificate that was exchanged, without a restart'],
     ['test/chart/monitoring.test.ts', 'say what happened, where the runbook is'],
     ['scripts/chart/alerts.test.ts', 'fires in one case for promtool and is silent in another'],
   ),

@@ -91,6 +91,7 @@ export function podSpecOf(deployment: Rendered): PodSpec {
 /** Values that switch on everything that can be. */
 export const EVERYTHING = {
   allowedHosts: ['deploy.example.com', '*.example.org'],
+  rbac: { metricsReviews: 'Always' },
   metrics: {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
     podMonitor: {

@@ -90,7 +90,6 @@ describe('the pods of the chart', () => {
         await helm.objects({
           ...EVERYTHING,
           namespaces: ['shop'],
-          rbac: { metricsReviews: 'Always' },
           installationId: 'abc',
           allowInsecure: true,
           allowLoopback: true,
