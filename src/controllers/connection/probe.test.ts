@@ -11,8 +11,11 @@ import { probe, type ProbeOutcome } from './probe.ts';
 
 const SCHEMA = 'https://schemas.example.com/v4';
 
-const workspace = (id: string, type = 'team', more: object = {}): WorkspaceRecord =>
-  ({ id, schema: `${SCHEMA}/workspaces/${type}`, ...more }) as WorkspaceRecord;
+const workspace = (id: string, type = 'team', more: object = {}): WorkspaceRecord => ({
+  id,
+  schema: `${SCHEMA}/workspaces/${type}`,
+  ...more,
+});
 const ME = workspace('operations', 'personal', { email: 'ops@example.com' });
 
 function specWith(spec: object): Connection['spec'] {
@@ -103,7 +106,7 @@ describe('a service that answers', () => {
     const wanted = {
       verdict: { reason: 'NeedsUser', message: expect.stringContaining('set spec.schemaBase') },
     };
-    expect(await probeOf(found({ id: 'operations' } as WorkspaceRecord))).toMatchObject(wanted);
+    expect(await probeOf(found({ id: 'operations' }))).toMatchObject(wanted);
     expect(await probeOf(found())).toMatchObject(wanted);
     expect(await probeOf(found(), { schemaBase: SCHEMA })).toMatchObject({
       verdict: { message: expect.stringContaining('set spec.workspace to one of none') },
@@ -129,7 +132,7 @@ describe('a service that does not', () => {
       'ServerError',
       'Timeout',
     ] as const) {
-      expect((await failing(code)).letIn, code).toBeUndefined();
+      expect([code, (await failing(code)).letIn]).toEqual([code, undefined]);
     }
     expect(await probeOf({ kind: 'missing', startedAt: 0 })).toMatchObject({
       reached: true,

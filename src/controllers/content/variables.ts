@@ -156,6 +156,8 @@ export function combineVariable(current: VariableRecord, desired: VariableRecord
   const merged: VariableRecord = { ...current, ...desired };
   if (desired.value === undefined) delete merged.value;
   if (desired.scope === undefined) delete merged.scope;
+  // A definition says all that there is to choose from; a mere value for a variable of the box does not.
+  if (desired.required !== undefined && desired['options'] === undefined) delete merged['options'];
   return merged;
 }
 
@@ -200,6 +202,8 @@ export function variableDifferences(
       if (secret && isMasked(old.value)) continue;
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
+      // Not every service says what is not so.
+      if (variable[field] === false && has === '') continue;
       out.push({
         field: `variables.${key}.${field}`,
         want: secret ? '****' : want,

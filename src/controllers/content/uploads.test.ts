@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceError, type BlobRecord, type Upload, type Write } from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import { blobOf, upload, type Uploads } from './uploads.ts';
+import type { DesiredFile } from './variables.ts';
+
+const file = (content: string): DesiredFile => ({
+  path: 'events.install',
+  fileName: 'install',
+  bytes: Buffer.from(content),
+  hmac: `key:${content}`,
+  contentType: 'text/x-shellscript',
+});
+const BLOB: BlobRecord = { url: '/services/blobs/download/1/install', length: 3 };
+const signal = new AbortController().signal;
+
+const stale = (): { hmac: string; url: string } => ({
+  hmac: 'key:two',
+  url: '/services/blobs/download/0/old',
+});
+
+/** A connection whose uploads are answered so, and what was sent over it. */
+function handleThat(answers: Write<BlobRecord>): { handle: ConnectionHandle; sent: Upload[] } {
+  const sent: Upload[] = [];
+  const uploadRaw = (what: Upload): Promise<Write<BlobRecord>> => {
+    sent.push(what);
+    return Promise.resolve(answers);
+  };
+  return { handle: { client: { blobs: { uploadRaw } } } as unknown as ConnectionHandle, sent };
+}
+
+describe('a file that was uploaded', () => {
+  it('is known from then on, until its content is another', async () => {
+    const uploads: Uploads = new Map();
+    const { handle, sent } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
+    await upload(handle, file('one'), uploads, signal);
+    expect(sent).toEqual([{ name: 'install', bytes: Buffer.from('one'), contentType: 'text/x-shellscript' }]);
+    expect(blobOf(file('one'), uploads, () => undefined)).toEqual(BLOB);
+    expect(blobOf(file('two'), uploads, () => undefined)).toBeUndefined();
+  });
+
+  it('is found by what status says after a restart', () => {
+    const noted = (path: string): { hmac: string; url: string } | undefined =>
+      path === 'events.install' ? { hmac: 'key:one', url: BLOB.url } : undefined;
+    expect(blobOf(file('one'), new Map(), noted)).toEqual({ url: BLOB.url });
+    expect(blobOf(file('two'), new Map(), noted)).toBeUndefined();
+  });
+
+  it('counts as what this process uploaded last, whatever status says still', () => {
+    const uploads: Uploads = new Map([['events.install', { hmac: 'key:two', blob: BLOB }]]);
+    expect(blobOf(file('two'), uploads, stale)).toEqual(BLOB);
+  });
+});
+
+describe('an upload without a blob in its answer', () => {
+  it.each<Write<BlobRecord>>([
+    { kind: 'ok', record: undefined, startedAt: 0, endedAt: 1 },
+    {
+      kind: 'notSent',
+      error: new ServiceError({ code: 'Unreachable', method: 'POST', template: '/services/blobs' }),
+    },
+  ])('leaves the file to be uploaded again ($kind)', async (answers) => {
+    const uploads: Uploads = new Map();
+    const { handle } = handleThat(answers);
+    expect(await upload(handle, file('one'), uploads, signal)).toEqual(answers);
+    expect(blobOf(file('one'), uploads, () => undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import type { BoxVariable } from '../../api/fields/variables.ts';
+import type { VariableRecord } from '../../service/index.ts';
+import { Digest } from '../digest.ts';
+import type { SourceContent, SourceRef, Sources } from '../sources.ts';
+import {
+  combineVariable,
+  hashOfVariables,
+  isMasked,
+  mergeVariables,
+  readFile,
+  resolveVariables,
+  secretsAtRisk,
+  variableDifferences,
+  type DesiredVariable,
+  type ResolveContext,
+} from './variables.ts';
+
+const digest = new Digest(Buffer.alloc(32, 1));
+
+/** Sources that hold these texts, by `Kind/name/key`; notes the namespaces that are asked for. */
+function contextWith(
+  texts: Record<string, string>,
+  more: Partial<ResolveContext> = {},
+): ResolveContext & { asked: string[] } {
+  const asked: string[] = [];
+  const read = (namespace: string, ref: SourceRef): Promise<SourceContent> => {
+    asked.push(namespace);
+    const text = texts[`${ref.kind}/${ref.name}/${ref.key}`];
+    return Promise.resolve(
+      text === undefined
+        ? { kind: 'missing', message: `${ref.kind} "${ref.name}" does not exist` }
+        : { kind: 'found', bytes: Buffer.from(text) },
+    );
+  };
+  const sources = { read } as unknown as Sources;
+  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, asked, ...more };
+}
+
+function variable(name: string, type: string, more: object = {}): BoxVariable {
+  return { name, type, scope: '', required: false, visibility: 'Public', ...more } as BoxVariable;
+}
+
+async function resolved(variables: BoxVariable[], context = contextWith({})): Promise<DesiredVariable[]> {
+  const outcome = await resolveVariables(variables, 'spec.variables', context);
+  if (outcome.kind === 'waiting') throw new Error(outcome.message);
+  return outcome.variables;
+}
+
+const boxId = (name: string): { kind: 'waiting'; message: string } => ({
+  kind: 'waiting',
+  message: `Box "${name}" is not in place yet`,
+});
+const hashOf = async (variables: BoxVariable[], texts: Record<string, string> = {}): Promise<string> =>
+  hashOfVariables(await resolved(variables, contextWith(texts)));
+const merge = (
+  current: VariableRecord[],
+  desired: VariableRecord[],
+  managed: string[] = [],
+): VariableRecord[] => mergeVariables({ current, desired, managed });
+const differ = (current: VariableRecord[], merged: VariableRecord[]): string[] =>
+  variableDifferences(current, merged).map(({ field, want, have }) => `${field}: ${want} / ${have}`);
+const PASSWORD = variable('PASS', 'Password', {
+  valueFrom: { secretKeyRef: { name: 'db', key: 'password' } },
+});
+
+describe('declared variables', () => {
+  it('travel in the words of the service', async () => {
+    const options = variable('SIZE', 'Options', {
+      options: ['small', 'large'],
+      value: 'small',
+      required: true,
+      visibility: 'Private',
+    });
+    const [wire] = (await resolved([options])).map((one) => one.wire);
+    expect(wire).toEqual({
+      name: 'SIZE',
+      type: 'Options',
+      required: true,
+      visibility: 'private',
+      options: 'small,large',
+      value: 'small',
+    });
+  });
+
+  it('have a scope on the wire only where they name one', async () => {
+    const [main, nested] = await resolved([
+      variable('A', 'Text'),
+      variable('A', 'Text', { scope: 'runtime' }),
+    ]);
+    expect(main?.wire).not.toHaveProperty('scope');
+    expect(nested).toMatchObject({ key: 'runtime:A', wire: { scope: 'runtime' } });
+  });
+
+  it('take secret values from the own namespace alone, and are known by a keyed hash', async () => {
+    const context = contextWith({ 'Secret/db/password': 'hunter22' });
+    const [password] = await resolved([PASSWORD], context);
+    expect(password).toMatchObject({ secret: true, wire: { value: 'hunter22' } });
+    expect(context.asked).toEqual(['shop']);
+    expect(password?.hmac).toMatch(new RegExp(`^${digest.keyId}:`));
+    expect(hashOfVariables([password as DesiredVariable])).not.toContain('hunter22');
+  });
+
+  it('that lack something say which variable and what', async () => {
+    const boxes = [variable('runtime', 'Box', { boxRef: { name: 'nginx' } })];
+    expect(await resolveVariables([PASSWORD], 'spec.variables', contextWith({}))).toEqual({
+      kind: 'waiting',
+      message: 'spec.variables: variable "PASS": Secret "db" does not exist',
+    });
+    expect(await resolveVariables(boxes, 'spec.variables', contextWith({}, { boxId }))).toMatchObject({
+      message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet',
+    });
+  });
+
+  it('name nested boxes by reference or by id', async () => {
+    const context = contextWith({}, { boxId: (name) => ({ kind: 'found', id: `id-of-${name}` }) });
+    const both = [
+      variable('a', 'Box', { boxRef: { name: 'nginx' } }),
+      variable('b', 'Box', { boxId: 'xyz' }),
+    ];
+    expect((await resolved(both, context)).map(({ wire }) => wire.value)).toEqual(['id-of-nginx', 'xyz']);
+  });
+
+  it('of type File bring their content, whose value comes with the upload', async () => {
+    const context = contextWith({ 'ConfigMap/web/web.conf': 'listen 80;' });
+    const [file] = await resolved(
+      [variable('CONF', 'File', { file: { configMapKeyRef: { name: 'web', key: 'web.conf' } } })],
+      context,
+    );
+    expect(file).toMatchObject({
+      hmac: file?.file?.hmac,
+      file: { path: 'variables.CONF', fileName: 'CONF' },
+    });
+    expect(file?.wire).not.toHaveProperty('value');
+  });
+});
+
+describe('the hash of variables', () => {
+  it('is the same in any order, and another with any other value, secret or file', async () => {
+    const [a, b] = [variable('A', 'Text', { value: '1' }), variable('B', 'Text', { value: '2' })];
+    expect(await hashOf([a, b])).toBe(await hashOf([b, a]));
+    expect(await hashOf([a])).not.toBe(await hashOf([{ ...a, value: '2' }]));
+    const one = await hashOf([PASSWORD], { 'Secret/db/password': 'one' });
+    expect(await hashOf([PASSWORD], { 'Secret/db/password': 'one' })).toBe(one);
+    expect(await hashOf([PASSWORD], { 'Secret/db/password': 'two' })).not.toBe(one);
+    const conf = (inline: string): BoxVariable => variable('CONF', 'File', { file: { inline } });
+    expect(await hashOf([conf('x')])).not.toBe(await hashOf([conf('y')]));
+  });
+});
+
+describe('the content of a file', () => {
+  it('is inline, or from a ConfigMap or Secret; scripts are sent as scripts', async () => {
+    const context = contextWith({ 'Secret/web/run.sh': 'echo secret', 'ConfigMap/web/run.sh': 'echo map' });
+    const read = async (source: object, path: string): Promise<unknown> => {
+      const file = await readFile(source, path, 'install', context);
+      return typeof file === 'string' ? file : [Buffer.from(file.bytes).toString(), file.contentType];
+    };
+    const ref = { name: 'web', key: 'run.sh' };
+    expect(await read({ inline: 'echo here' }, 'events.install')).toEqual([
+      'echo here',
+      'text/x-shellscript',
+    ]);
+    expect(await read({ configMapKeyRef: ref }, 'variables.X')).toEqual([
+      'echo map',
+      'application/octet-stream',
+    ]);
+    expect(await read({ secretKeyRef: ref }, 'events.install')).toEqual([
+      'echo secret',
+      'text/x-shellscript',
+    ]);
+    expect(await read({ secretKeyRef: { name: 'gone', key: 'x' } }, 'events.install')).toBe(
+      'Secret "gone" does not exist',
+    );
+  });
+});
+
+describe('variables put on a record', () => {
+  it('leave alone what others put there, and take away what was ours', () => {
+    const current = [
+      { name: 'THEIRS', value: 'x' },
+      { name: 'OURS', value: 'y' },
+      { name: 'PORT', value: '80', note: 'kept' },
+    ];
+    expect(merge(current, [{ name: 'PORT', value: '90' }], ['OURS', 'PORT'])).toEqual([
+      { name: 'THEIRS', value: 'x' },
+      { name: 'PORT', value: '90', note: 'kept' },
+    ]);
+  });
+
+  it('tell variables of one name by their scope', () => {
+    const current = [
+      { name: 'A', value: '1' },
+      { name: 'A', scope: 'runtime', value: '2' },
+    ];
+    expect(merge(current, [{ name: 'A', value: '3' }], ['A'])).toEqual([
+      { name: 'A', value: '3' },
+      { name: 'A', scope: 'runtime', value: '2' },
+    ]);
+  });
+
+  it('lose a value and a choice that are not declared any more', () => {
+    const old = { name: 'A', type: 'Options', value: 'x', options: 'x,y', required: true };
+    expect(combineVariable(old, { name: 'A', type: 'Text', required: false })).toEqual({
+      name: 'A',
+      type: 'Text',
+      required: false,
+    });
+    // The value of an instance says nothing of what the box lets choose.
+    expect(combineVariable(old, { name: 'A', type: 'Options', value: 'y' })).toMatchObject({
+      options: 'x,y',
+      value: 'y',
+    });
+  });
+
+  it('never wipe a secret that only the service knows', () => {
+    const merged = [
+      { name: 'THEIRS', type: 'Password', value: '****' },
+      { name: 'HIDDEN', type: 'Password', value: null },
+      { name: 'KNOWN', type: 'Password', value: 'shown' },
+      { name: 'OURS', type: 'Password', value: '****' },
+      { name: 'TEXT', type: 'Text', value: '****' },
+    ];
+    expect(secretsAtRisk(merged, new Set(['OURS']))).toEqual(['THEIRS', 'HIDDEN']);
+  });
+
+  it('are masked where the service shows stars, bullets or nothing', () => {
+    expect(['****', '••', undefined, null].map(isMasked)).toEqual([true, true, true, true]);
+    expect(['', '*a*', 0].map(isMasked)).toEqual([false, false, false]);
+  });
+});
+
+describe('differences between record and declaration', () => {
+  it('name the variable, the field and both values', () => {
+    expect(
+      differ(
+        [{ name: 'A', value: '1' }, { name: 'OLD' }],
+        [
+          { name: 'A', value: '2' },
+          { name: 'B', scope: 's' },
+        ],
+      ),
+    ).toEqual([
+      'variables.A.value: 2 / 1',
+      'variables.s:B: present / absent',
+      'variables.OLD: absent / present',
+    ]);
+  });
+
+  it('are none between a number and its text, nor between false and nothing', () => {
+    expect(differ([{ name: 'A', value: 4 }], [{ name: 'A', value: '4', required: false }])).toEqual([]);
+    expect(
+      differ([{ name: 'A', value: '4', required: true }], [{ name: 'A', value: '4', required: false }]),
+    ).toEqual(['variables.A.required: false / true']);
+  });
+
+  it('show no secret', () => {
+    const shown = differ(
+      [{ name: 'P', type: 'Password', value: 'old-secret' }],
+      [{ name: 'P', type: 'Password', value: 'new-secret' }],
+    );
+    expect(shown).toEqual(['variables.P.value: **** / ****']);
+    expect(
+      differ(
+        [{ name: 'P', type: 'Password', value: '***' }],
+        [{ name: 'P', type: 'Password', value: 'new-secret' }],
+      ),
+    ).toEqual([]);
+  });
+});
