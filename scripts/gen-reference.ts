@@ -14,6 +14,7 @@ import { cliPage } from './cli-page.ts';
 import { settle } from './generated.ts';
 import { table } from './markdown.ts';
 import { metricsPage, runbooksPage } from './metrics-page.ts';
+import { rightsPage } from './rights-page.ts';
 
 const root = join(import.meta.dirname, '..');
 const folderOfExamples = join(root, 'deploy', 'examples');
@@ -145,6 +146,7 @@ files.set('reasons.md', reasonsPage());
 files.set('annotations.md', annotationsPage());
 files.set('cli.md', await cliPage());
 files.set('metrics.md', metricsPage());
+files.set('rights.md', rightsPage());
 const links = [...files.keys()].map((name) => `- [${name.replace('.md', '')}](${name})`);
 files.set('README.md', page('Reference', [links.join('\n')]));
 const folder = join(root, 'docs', 'reference');

@@ -1,56 +1,60 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { installKinds, ROOT } from '../api/install.ts';
-import { RIGHTS } from '../../src/controllers/rights.ts';
-import type { AuditEvent } from '../../src/devcluster/index.ts';
 import { eventually } from '../support/eventually.ts';
+import { ownCluster, type OwnCluster } from '../support/own-cluster.ts';
 import { exampleText, RealWorld } from '../support/real-world.ts';
+import { Comparison, unusedOf, type Identity, type Tally } from '../support/rights/comparison.ts';
+import { rightsAmong } from '../support/rights/grants.ts';
+import { kubeconfigWith } from '../support/rights/identity.ts';
+import { registerIdentity, type Mode } from '../support/rights/registry.ts';
 import { Helm, only, podSpecOf, type Rendered } from './chart.ts';
 
 /** The operator as the chart runs it, in a process of its own, with the rights of the chart's ServiceAccount. */
 class ChartOperator implements AsyncDisposable {
-  readonly account: string;
+  readonly identity: Identity;
   readonly #env: Record<string, string>;
   #running: { pid: number; ended: Promise<unknown>; output: string[] } | undefined;
 
-  constructor(account: string, env: Record<string, string>) {
-    this.account = account;
+  constructor(identity: Identity, env: Record<string, string>) {
+    this.identity = identity;
     this.#env = env;
   }
 
-  static async install(world: RealWorld): Promise<ChartOperator> {
+  static async install(world: RealWorld, mode: Mode, values: object): Promise<ChartOperator> {
     const { cluster, home, namespace } = world;
     const objects = await new Helm(cluster).objects(
       {
-        namespaces: [namespace],
+        namespaces: mode === 'scoped' ? [namespace] : [],
         allowedHosts: ['127.0.0.1'],
         allowInsecure: true,
         allowLoopback: true,
         admissionPolicies: { enabled: false },
         leaderElection: { retryPeriod: '500ms' },
+        ...values,
       },
       '--namespace',
       home,
     );
     await cluster.apply(objects.map((object) => stringify(object)).join('---\n'));
     const pod = podSpecOf(only(objects, 'Deployment'));
-    const name = pod.serviceAccountName;
-    const token = await cluster.kubectl(['create', 'token', name, '--namespace', home]);
+    const rights = rightsAmong(objects, home);
+    if (pod.serviceAccountName !== rights.account) throw new Error('the rights are not those of the pod');
     const env = Object.fromEntries(
       (pod.containers[0]?.env ?? []).flatMap((entry) =>
         entry.value === undefined ? [] : [[entry.name, entry.value]],
       ),
     );
     delete env['BOXWRIGHT_IN_CLUSTER'];
-    return new ChartOperator(`system:serviceaccount:${home}:${name}`, {
+    return new ChartOperator(registerIdentity(rights, home, mode), {
       ...env,
       POD_NAMESPACE: home,
-      BOXWRIGHT_METRICS_ADDRESS: 'off',
-      BOXWRIGHT_KUBECONFIG: kubeconfig(world, token.stdout.trim()),
+      BOXWRIGHT_HEALTH_ADDRESS: 'off',
+      BOXWRIGHT_METRICS_ADDRESS: '127.0.0.1:0',
+      BOXWRIGHT_KUBECONFIG: kubeconfigWith(cluster, home, await token(world, rights.account)),
     });
   }
 
@@ -63,6 +67,11 @@ class ChartOperator implements AsyncDisposable {
     const output: string[] = [];
     child.stderr.setEncoding('utf8').on('data', (text: string) => output.push(text));
     this.#running = { pid: child.pid ?? 0, ended: once(child, 'exit'), output };
+  }
+
+  /** Where it serves its metrics, once it does. */
+  metricsUrl(): Promise<string> {
+    return eventually('it says where its metrics are', () => /"url":"(https:[^"]+)"/.exec(this.log)?.[1]);
   }
 
   async stop(): Promise<void> {
@@ -82,96 +91,122 @@ class ChartOperator implements AsyncDisposable {
   }
 }
 
-function kubeconfig({ cluster, home }: RealWorld, token: string): string {
-  const path = join(cluster.kubeconfigPath, '..', `${home}.kubeconfig`);
-  const ca = Buffer.from(cluster.ca).toString('base64');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: cluster.server, 'certificate-authority-data': ca } }],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  writeFileSync(path, stringify(config), { mode: 0o600 });
-  return path;
-}
+/** Each switch by which the chart grants more is on in one of the two. */
+const INSTALLATIONS: { mode: Mode; title: string; values: object }[] = [
+  { mode: 'scoped', title: 'the Roles of one namespace', values: {} },
+  {
+    mode: 'cluster-wide',
+    title: 'a ClusterRole, Secrets followed, metrics secure',
+    values: { secrets: { watch: true }, metrics: { secure: true } },
+  },
+];
 
-/** `scope apiGroup/resource verb` of a request. */
-function usedBy({ verb, objectRef = {} }: AuditEvent, home: string): string {
-  const { apiGroup = '', resource = '', subresource, namespace } = objectRef;
-  const full = subresource === undefined ? resource : `${resource}/${subresource}`;
-  return `${namespace === home ? 'own' : 'watched'} ${apiGroup}/${full} ${verb}`;
-}
+describe.each(INSTALLATIONS)(
+  'the operator as the ServiceAccount of the chart, with $title',
+  (installation) => {
+    const { mode, values } = installation;
+    let own: OwnCluster | undefined;
+    let world: RealWorld;
+    let tally: Tally | undefined;
 
-describe('the operator as the ServiceAccount of the chart', () => {
-  let world: RealWorld;
-  let requests: AuditEvent[] = [];
-
-  beforeAll(async () => {
-    world = await RealWorld.start({ idle: true });
-    await installKinds(world.cluster);
-  });
-
-  it('takes the examples to Ready and away again with the Roles of one namespace', async () => {
-    await using operator = await ChartOperator.install(world);
-    await using _ = { [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
-    try {
-      operator.start();
-      await world.put(world.connection());
-      await world.put(exampleText());
-      await world.ready('Instance', 'web-eu', 60_000);
-      await world.ready('InstanceLease', 'evening');
-      // A key that somebody emptied is filled again by the next process.
-      await operator.stop();
-      await emptyKey(world);
-      operator.start();
-      // Twice, so that an event repeats.
-      for (const [powerState, reason] of [
-        ['Stopped', 'ShutDown'],
-        ['Running', 'Settled'],
-        ['Stopped', 'ShutDown'],
-      ] as const) {
-        await world.edit('Instance', 'web-eu', { powerState });
-        await world.condition('Instance', 'web-eu', { status: 'True', reason }, 60_000);
-      }
-      for (const [kind, name] of [
-        ['InstanceLease', 'evening'],
-        ['Instance', 'web-eu'],
-        ['Box', 'web'],
-        ['Box', 'runtime'],
-        ['PolicyBox', 'small'],
-        ['Connection', 'main'],
-      ] as const) {
-        await world.delete(kind, name);
-        await world.gone(kind, name, 60_000);
-      }
-      expect(world.sandbox.admin.calls().some(({ method }) => method === 'DELETE')).toBe(true);
-    } catch (error) {
-      throw new Error(`${(error as Error).message}\n${operator.log.slice(-4_000)}`, { cause: error });
-    }
-    await operator.stop();
-    requests = await eventually('the watches are in the audit log', () => {
-      const all = world.cluster.auditLog().filter(({ user }) => user.username === operator.account);
-      return all.some(({ verb }) => verb === 'watch') && all;
+    beforeAll(async () => {
+      // Who looks after the whole cluster would take up what other tests have in it.
+      own = mode === 'cluster-wide' ? await ownCluster() : undefined;
+      world = await RealWorld.start({
+        idle: true,
+        mode,
+        ...(own === undefined ? {} : { cluster: own.cluster }),
+      });
+      await installKinds(world.cluster);
     });
-  }, 240_000);
+    afterAll(() => own?.[Symbol.asyncDispose]());
 
-  it('is denied nothing', () => {
-    expect(requests.length).toBeGreaterThan(20);
-    const denied = requests.filter(({ responseStatus }) => responseStatus?.code === 403);
-    expect([...new Set(denied.map((event) => usedBy(event, world.home)))]).toEqual([]);
-  });
+    it('takes the examples to Ready and away again', async () => {
+      await using operator = await ChartOperator.install(world, mode, values);
+      await using _ = { [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+      try {
+        operator.start();
+        await world.put(world.connection());
+        await world.put(exampleText());
+        await world.ready('Instance', 'web-eu', 60_000);
+        await world.ready('InstanceLease', 'evening');
+        // A key that somebody emptied is filled again by the next process.
+        await operator.stop();
+        await emptyKey(world);
+        operator.start();
+        if (mode === 'cluster-wide') await scrape(world, await operator.metricsUrl());
+        // Twice, so that an event repeats.
+        for (const [powerState, reason] of [
+          ['Stopped', 'ShutDown'],
+          ['Running', 'Settled'],
+          ['Stopped', 'ShutDown'],
+        ] as const) {
+          await world.edit('Instance', 'web-eu', { powerState });
+          await world.condition('Instance', 'web-eu', { status: 'True', reason }, 60_000);
+        }
+        for (const [kind, name] of [
+          ['InstanceLease', 'evening'],
+          ['Instance', 'web-eu'],
+          ['Box', 'web'],
+          ['Box', 'runtime'],
+          ['PolicyBox', 'small'],
+          ['Connection', 'main'],
+        ] as const) {
+          await world.delete(kind, name);
+          await world.gone(kind, name, 60_000);
+        }
+        expect(world.sandbox.admin.calls().some(({ method }) => method === 'DELETE')).toBe(true);
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${operator.log.slice(-4_000)}`, { cause: error });
+      }
+      await operator.stop();
+      tally = await eventually('the watches are in the audit log', () => {
+        const comparison = new Comparison([operator.identity]);
+        for (const event of world.cluster.auditLog()) comparison.add(event);
+        const found = comparison.result().get(mode);
+        return found?.used.some((grant) => grant.endsWith(' watch')) === true && found;
+      });
+    }, 240_000);
 
-  it('uses every verb that it is granted', () => {
-    const used = new Set(requests.map((event) => usedBy(event, world.home)));
-    const granted = RIGHTS.filter(({ when }) => when === undefined).flatMap(
-      ({ scope, apiGroup, resource, verbs }) =>
-        verbs.map((verb) => `${scope} ${apiGroup}/${resource} ${verb}`),
-    );
-    expect(granted.filter((right) => !used.has(right))).toEqual([]);
-  });
-});
+    it('is denied nothing', () => {
+      expect(tally?.requests).toBeGreaterThan(20);
+      expect(tally?.denied).toEqual([]);
+    });
+
+    it('uses every verb that it is granted', () => {
+      expect(tally?.granted.length).toBeGreaterThan(30);
+      expect(tally && unusedOf(tally)).toEqual([]);
+    });
+  },
+);
+
+async function token({ cluster, home }: RealWorld, account: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.kubectl(['create', 'token', account, '--namespace', home]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout.trim();
+}
+
+/** Reads the metrics as somebody who may. */
+async function scrape(world: RealWorld, url: string): Promise<void> {
+  const { cluster, home } = world;
+  await cluster.kubectl(['create', 'serviceaccount', 'reader', '--namespace', home]);
+  const role = `--clusterrole=${home}:boxwright-metrics-reader`;
+  const bound = ['create', 'clusterrolebinding', `${home}-reader`, role, `--serviceaccount=${home}:reader`];
+  expect((await cluster.kubectl(bound)).stderr).toBe('');
+  const headers = { authorization: `Bearer ${await token(world, 'reader')}` };
+  // Its certificate is self-signed, made at start.
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  try {
+    await eventually('the metrics are read', async () => {
+      const { statusCode, body } = await request(`${url}/metrics`, { headers, dispatcher });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`${statusCode} ${text}`);
+      return text.includes('boxwright_build_info{');
+    });
+  } finally {
+    await dispatcher.close();
+  }
+}
 
 async function emptyKey({ cluster, home }: RealWorld): Promise<void> {
   const secret = await cluster.get<Rendered>('secret', 'boxwright-digest-key', '--namespace', home);

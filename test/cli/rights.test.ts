@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { installKinds, ROOT } from '../api/install.ts';
 import { testCluster, type TestNamespace } from '../support/cluster.ts';
+import { kubeconfigWith } from '../support/rights/identity.ts';
 import { boxwright, type Running } from './boxwright.ts';
 
 const cluster = testCluster();
@@ -28,26 +29,38 @@ afterAll(async () => {
   await system.cleanup();
 });
 
-/** The manifest in the guide, for the namespaces of this test. */
-function rightsInTheGuide(): string {
-  const guide = readFileSync(join(ROOT, 'docs', 'guides', 'running.md'), 'utf8');
-  const manifest = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(guide)?.[1] ?? '';
-  return manifest
-    .replaceAll('namespace: shop', `namespace: ${shop.name}`)
-    .replaceAll('namespace: boxwright-system', `namespace: ${system.name}`);
+/** What the guide says to apply, for the namespaces of this test. */
+async function applyRightsOfTheGuide(): Promise<void> {
+  const guide = readFileSync(join(ROOT, 'docs/guides/running.md'), 'utf8');
+  const commands = /## Rights[\s\S]*?```sh\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
+  const paths = [...commands.matchAll(/-(f|k) (\S+)/g)].map(([, how, path = '']) => ({ how, path }));
+  expect(paths.map(({ how }) => how)).toEqual(['f', 'f', 'k']);
+  for (const { how, path } of paths) {
+    const text =
+      how === 'k'
+        ? (await cluster.kubectl(['kustomize', join(ROOT, path)])).stdout
+        : readFileSync(join(ROOT, path), 'utf8');
+    await cluster.apply(
+      text
+        .replaceAll('namespace: shop', `namespace: ${shop.name}`)
+        .replaceAll('namespace: boxwright-system', `namespace: ${system.name}`),
+    );
+  }
 }
 
 const READY = ['wait', '--for=condition=Ready', '--timeout=90s'];
 const KINDS = 'instances,instanceleases,boxes,policyboxes,connections';
 
-describe('the rights that the guide lists', () => {
+describe('the rights that the guide has applied', () => {
   it('are enough to carry the examples from apply to deletion, and none is missed', async () => {
     const user = `system:serviceaccount:${system.name}:boxwright-operator`;
-    await cluster.apply(rightsInTheGuide());
+    await applyRightsOfTheGuide();
+    const token = await cluster.kubectl(['create', 'token', 'boxwright-operator', '-n', system.name]);
+    expect(token.stderr).toBe('');
     const { url } = await service.start();
     running = boxwright([
       'operator',
-      `--kubeconfig=${cluster.kubeconfigFor(user)}`,
+      `--kubeconfig=${kubeconfigWith(cluster, system.name, token.stdout.trim())}`,
       `--namespace=${system.name}`,
       `--namespaces=${shop.name}`,
       '--allowed-hosts=127.0.0.1',

@@ -2,6 +2,7 @@ import { isWrite, type AuditEvent } from '../../src/devcluster/index.ts';
 import { Bench } from '../bench/bench.ts';
 import { installKinds } from '../api/install.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { makeIdentity, type OperatorIdentity } from '../support/rights/identity.ts';
 import {
   metricsUrlOf,
   startOperatorProgram,
@@ -31,15 +32,21 @@ export class Fleet implements AsyncDisposable {
 
   private constructor(
     cluster: TestCluster,
-    parts: { sandbox: SandboxProgram; person: Bench; home: string; flags: readonly string[] },
+    parts: {
+      sandbox: SandboxProgram;
+      person: Bench;
+      home: string;
+      flags: readonly string[];
+      identity: OperatorIdentity;
+    },
   ) {
     this.cluster = cluster;
     this.sandbox = parts.sandbox;
     this.person = parts.person;
     this.#home = parts.home;
     this.#flags = parts.flags;
-    this.#user = `operator-of-${parts.home}`;
-    this.#kubeconfigFile = cluster.kubeconfigFor(this.#user, ['system:masters']);
+    this.#user = parts.identity.user;
+    this.#kubeconfigFile = parts.identity.kubeconfig;
   }
 
   static async start(options: {
@@ -53,7 +60,10 @@ export class Fleet implements AsyncDisposable {
     const [shop, home] = await Promise.all([cluster.namespace('fleet'), cluster.namespace('fleet-home')]);
     const sandbox = await startSandboxProgram(options.sandboxFlags);
     const person = await Bench.open(cluster.kubeconfigPath, shop.name);
-    const fleet = new Fleet(cluster, { sandbox, person, home: home.name, flags: options.operatorFlags });
+    const { client } = person;
+    const identity = await makeIdentity({ cluster, client, home: home.name, namespaces: [shop.name] });
+    const flags = options.operatorFlags;
+    const fleet = new Fleet(cluster, { sandbox, person, home: home.name, flags, identity });
     await person.prepare(sandbox, options.poll);
     await fleet.startOperator();
     await person.referencesReady();

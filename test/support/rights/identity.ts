@@ -42,7 +42,7 @@ export async function makeIdentity(options: IdentityOptions): Promise<OperatorId
   const mode: Mode = namespaces === undefined ? 'cluster-wide' : 'scoped';
   const rights = rightsAmong(await render(options), home);
   for (const object of rights.objects) await client.apply(typeOf(object), object, { force: true });
-  const user = registerIdentity(rights, home, mode);
+  const { user } = registerIdentity(rights, home, mode);
   await inForce(client, user, grantsOf(rights, home));
   const token = await tokenFor(client, home, rights.account);
   return { user, kubeconfig: kubeconfigWith(cluster, home, token) };

@@ -16,13 +16,12 @@ declare module 'vitest' {
 export type Mode = 'scoped' | 'cluster-wide';
 
 /**
- * Lets the end of the run compare the requests of an operator with its rights. Answers its name at the API server.
+ * Lets the end of the run compare the requests of an operator with its rights. Answers who it is.
  */
-export function registerIdentity(rights: ChartRights, home: string, mode: Mode): string {
-  const user = `system:serviceaccount:${home}:${rights.account}`;
+export function registerIdentity(rights: ChartRights, home: string, mode: Mode): Identity {
   const roles = rights.objects.filter(({ kind }) => kind !== 'ServiceAccount');
   const identity: Identity = {
-    user,
+    user: `system:serviceaccount:${home}:${rights.account}`,
     mode,
     grants: grantsOf(rights, home),
     roles: {
@@ -36,7 +35,7 @@ export function registerIdentity(rights: ChartRights, home: string, mode: Mode):
     join(inject('rightsFolder'), `${home}.${rights.account}${IDENTITY}`),
     JSON.stringify(identity),
   );
-  return user;
+  return identity;
 }
 
 /** Keeps the audit log of a control plane that ends before the run does. */
