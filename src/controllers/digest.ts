@@ -6,6 +6,20 @@ import { KubeApiError, SECRETS, type KubeClient, type KubeObject } from '../kube
 export const DIGEST_SECRET = 'boxwright-digest-key';
 
 const KEY_BYTES = 32;
+/** A shorter key could be guessed, and with it the values behind the hashes in status. */
+const SHORTEST_KEY_BYTES = 16;
+
+/** Thrown when the Secret holds a key that is none. */
+export class DigestKeyError extends Error {
+  readonly code = 'DigestKey';
+  constructor(namespace: string, bytes: number) {
+    super(
+      `Secret "${DIGEST_SECRET}" in namespace "${namespace}": data.key has ${bytes} bytes, fewer than ` +
+        `${SHORTEST_KEY_BYTES}: restore it from a backup, or delete the Secret, and another key is made`,
+    );
+    this.name = 'DigestKeyError';
+  }
+}
 
 interface KeySecret extends KubeObject {
   data?: Record<string, string>;
@@ -35,13 +49,20 @@ export class Digest {
     return hash.startsWith(`${this.keyId}:`);
   }
 
-  /** Reads the key's Secret in `namespace`, or makes it. Of two processes that make it one wins. */
+  /**
+   * Reads the key's Secret in `namespace`, or makes it. Of two processes that make it one wins.
+   * @throws DigestKeyError, KubeApiError, KubeTransportError
+   */
   static async load(kube: KubeClient, namespace: string, signal?: AbortSignal): Promise<Digest> {
     const ref = { namespace, name: DIGEST_SECRET };
     for (;;) {
       const secret = await kube.get<KeySecret>(SECRETS, ref, { signal });
       const stored = secret?.data?.key;
-      if (stored !== undefined) return new Digest(Buffer.from(stored, 'base64'));
+      if (stored !== undefined && stored !== '') {
+        const key = Buffer.from(stored, 'base64');
+        if (key.byteLength < SHORTEST_KEY_BYTES) throw new DigestKeyError(namespace, key.byteLength);
+        return new Digest(key);
+      }
       const data = { key: randomBytes(KEY_BYTES).toString('base64') };
       try {
         if (secret === undefined) await kube.create<KeySecret>(SECRETS, { metadata: ref, data }, { signal });

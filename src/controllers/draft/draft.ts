@@ -84,8 +84,9 @@ function mergeEvents(
   for (const { event, destinationPath, file } of declared) {
     const blob = urlOf(file);
     const old = current[event];
+    const { destination_path: _before, ...kept } = old?.url === blob.url ? old : blob;
     events[event] = {
-      ...(old?.url === blob.url ? old : blob),
+      ...kept,
       ...(destinationPath === undefined ? {} : { destination_path: destinationPath }),
     };
   }
@@ -127,6 +128,8 @@ export function fieldDifferences(
 /** Whether `have` says all that `want` says: lists of words as sets, objects by the members wanted. */
 function covers(have: unknown, want: unknown): boolean {
   if (want === undefined) return true;
+  // Not every service says what is empty, or not so.
+  if ((have === undefined || have === null) && isNothing(want)) return true;
   if (Array.isArray(want)) {
     if (!Array.isArray(have) || have.length !== want.length) return false;
     if (want.every((item) => typeof item === 'string')) return want.every((item) => have.includes(item));
@@ -139,10 +142,13 @@ function covers(have: unknown, want: unknown): boolean {
       Object.entries(want).every(([key, value]) => covers((have as Record<string, unknown>)[key], value))
     );
   }
-  if (want === '' && (have === undefined || have === null)) return true;
   if (have === want) return true;
   // Builds differ in whether a number travels as a number or as text.
   return isPlain(have) && isPlain(want) && String(have) === String(want);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === '' || value === false || (Array.isArray(value) && value.length === 0);
 }
 
 function isPlain(value: unknown): value is string | number | boolean {
