@@ -30,7 +30,7 @@ export function networkValues(): Record<string, Field> {
       extraEgress: piece([], 'Further egress rules.'),
     }),
     proxy: group(
-      'Sets the usual variables, in both spellings. Image tools and extras read them; the operator itself calls hosts directly.',
+      'Sets the usual variables, in both spellings. Services are called through them, the API server directly. A proxy with a password: give HTTPS_PROXY by extraEnv from a Secret instead.',
       {
         http: text('', 'HTTP_PROXY.'),
         https: text('', 'HTTPS_PROXY.'),

@@ -14,5 +14,15 @@ export const VARIABLES: readonly { name: string; meaning: string }[] = [
     meaning: 'where the programs that `boxwright dev` builds are kept; default ~/.cache',
   },
   { name: 'TMPDIR', meaning: 'where a run of `boxwright dev` keeps its files' },
+  {
+    name: 'HTTPS_PROXY, HTTP_PROXY',
+    meaning:
+      'proxy for calls to services at https and http endpoints: http://[user:password@]host:port, or https://; also in small letters. The API server is called directly',
+  },
+  {
+    name: 'NO_PROXY',
+    meaning:
+      'hosts that are called without it, with commas: names (with all below them), .example.com, addresses, networks such as 10.0.0.0/8, each but a network with :port, or *; also in small letters',
+  },
   { name: 'NO_COLOR', meaning: 'set to anything: no colours' },
 ];

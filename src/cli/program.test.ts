@@ -9,12 +9,19 @@ import { runProgram } from './program.ts';
 import { version } from './version.ts';
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  return runIn({}, ...argv);
+}
+
+async function runIn(
+  env: CliIo['env'],
+  ...argv: string[]
+): Promise<{ code: number; out: string; err: string }> {
   const told = { out: '', err: '' };
   const clock = new VirtualClock();
   const io: CliIo = {
     stdout: { columns: 100, write: (text) => (told.out += text) },
     stderr: { columns: 100, write: (text) => (told.err += text) },
-    env: {},
+    env,
     clock,
     random: () => 0.5,
     interrupt: new Interrupt({ on: () => undefined }, clock, () => undefined),
@@ -96,6 +103,15 @@ describe('a mistake on the command line', () => {
     const { code, err } = await run('operator');
     expect(code).toBe(2);
     expect(err).toContain('BOXWRIGHT_WORKERS');
+  });
+});
+
+describe('a proxy variable that cannot be used', () => {
+  it('ends the operator with 2 and its name, without its value', async () => {
+    const { code, err } = await runIn({ HTTPS_PROXY: 'socks5://me:CANARY@proxy' }, 'operator');
+    expect(code).toBe(2);
+    expect(err).toContain('HTTPS_PROXY names a proxy of kind socks5, not http or https');
+    expect(err).not.toContain('CANARY');
   });
 });
 

@@ -6,6 +6,7 @@ import type { CliIo } from '../command.ts';
 import { CommandFailedError, EXIT } from '../exit-codes.ts';
 import { OPERATOR_FLAGS } from '../operator/flags.ts';
 import { runOperator, type OperatorSettings } from '../operator/run.ts';
+import { proxiesOf } from '../proxies.ts';
 import { paintFor, type OutputStream, type Paint } from '../terminal.ts';
 import { Applier, type Applied } from './apply.ts';
 import { Board, seconds } from './board.ts';
@@ -212,6 +213,7 @@ export class Session {
         allowedHosts: [endpoint.hostname],
         allowInsecure: endpoint.protocol === 'http:',
         allowLoopback: true,
+        proxies: proxiesOf(this.#options.io.env),
       },
       ...(cluster.embedded ? {} : { leader: { name: LEASE } }),
     };

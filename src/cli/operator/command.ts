@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineCommand } from '../command.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
+import { proxiesOf, proxyAddresses } from '../proxies.ts';
 import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
 import type { OperatorSettings } from './run.ts';
 import { servingOf } from './serving-flags.ts';
@@ -17,10 +18,15 @@ second one ends it at once. When leadership is lost it ends with 1, to be starte
 No host may be called until --allowed-hosts names it: whoever may write a Connection must not be able to send a
 credential elsewhere.`,
   async run(flags, io) {
-    const settings = settingsOf(flags);
+    const proxies = proxiesOf(io.env);
+    const told = settingsOf(flags);
+    const settings = { ...told, endpoints: { ...told.endpoints, proxies } };
     const [{ createLog }, { runOperator }] = await Promise.all([import('../log.ts'), import('./run.ts')]);
     const format = flags.logFormat ?? (io.stderr.isTTY === true ? 'text' : 'json');
     const log = createLog({ level: flags.logLevel, format, stream: io.stderr, clock: io.clock });
+    if (proxies.http !== undefined || proxies.https !== undefined) {
+      log.info({ proxies: proxyAddresses(proxies) }, 'services are called through a proxy');
+    }
     try {
       await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
       return EXIT.ok;

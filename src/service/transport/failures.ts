@@ -1,4 +1,5 @@
 import { errors } from 'undici';
+import { ProxyRefusedError } from '../../base/proxy/tunnel.ts';
 import { ServiceTransportError } from '../port.ts';
 
 /** Codes of Node's certificate checks; anything else that breaks a handshake may pass by itself. */
@@ -8,6 +9,9 @@ const certificateCode =
 /** What a failed look-up, TCP connect or TLS handshake means: certainly nothing was sent. */
 export function connectFailure(error: unknown): ServiceTransportError {
   if (error instanceof ServiceTransportError) return error;
+  if (error instanceof ProxyRefusedError) {
+    return new ServiceTransportError('Refused', error.message, { maybeSent: false, cause: error.cause });
+  }
   const code = codeOf(error);
   if (certificateCode.test(code)) {
     const message = `the certificate of the service was not accepted (${code}); trust its CA through tls.caRef`;

@@ -8,9 +8,10 @@ import { systemClock } from '../../base/clock.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortRequest } from '../port.ts';
 import { rejectionOf } from '../scripted-port.ts';
+import type { Resolve } from './connect.ts';
 import { testCertificate } from './test-certificate.ts';
 import { createUndiciPort } from './undici-port.ts';
-import type { ClosablePort, Resolve, UndiciPortOptions } from './undici-port.ts';
+import type { ClosablePort, UndiciPortOptions } from './undici-port.ts';
 
 const closers: (() => Promise<void>)[] = [];
 

@@ -1,23 +1,26 @@
-import { lookup as dnsLookup } from 'node:dns';
-import type { LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
+import { proxyFor } from '../../base/proxy/settings.ts';
+import type { HttpProxy, ProxySettings } from '../../base/proxy/settings.ts';
+import { refusal } from '../../base/proxy/tunnel.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
-import type { AddressCheck } from './addresses.ts';
 import { createAddressCheck } from './addresses.ts';
-import type { EndpointRules } from './endpoint.ts';
+import { directConnect, forwardConnect, tunnelConnect } from './connect.ts';
+import type { Resolve } from './connect.ts';
+import type { Endpoint, EndpointRules } from './endpoint.ts';
 import { parseEndpoint } from './endpoint.ts';
-import { callFailure, connectFailure } from './failures.ts';
+import { callFailure } from './failures.ts';
 
 export interface UndiciPortOptions extends EndpointRules {
   /** `https://host[:port][/base]`, without userinfo, query and fragment. */
   endpoint: string;
   /** PEM certificates to trust instead of the system's. */
   ca?: string | undefined;
-  /** Milliseconds for look-up, TCP and TLS. @default 10 s */
+  /** The administrator's proxies; nothing in a Connection can name one. @default none */
+  proxies?: ProxySettings | undefined;
+  /** Milliseconds for look-up, TCP, proxy and TLS. @default 10 s */
   connectTimeoutMs?: number | undefined;
   /** Milliseconds from the request to the answer's headers. @default 30 s */
   headersTimeoutMs?: number | undefined;
@@ -29,12 +32,6 @@ export interface UndiciPortOptions extends EndpointRules {
   /** Turns a host name into addresses; for tests. @default the system's */
   resolve?: Resolve | undefined;
 }
-
-/** Every address of a host; calls back with an error when there is none. */
-export type Resolve = (
-  host: string,
-  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
-) => void;
 
 export interface ClosablePort extends ServicePort {
   /**
@@ -51,22 +48,9 @@ export interface ClosablePort extends ServicePort {
  */
 export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
   const endpoint = parseEndpoint(options.endpoint, options);
-  const connect = buildConnector({
-    timeout: options.connectTimeoutMs ?? 10_000,
-    allowH2: false,
-    autoSelectFamily: true,
-    lookup: checkedLookup(
-      createAddressCheck(options.allowLoopback === true),
-      options.resolve ?? systemResolve,
-    ),
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
-  });
+  const route = routeTo(endpoint, options);
   const agent = new Agent({
-    connect: (to, done) =>
-      connect(to, (error, socket) => {
-        if (error === null) done(null, socket);
-        else done(connectFailure(error), null);
-      }),
+    connect: route.connect,
     allowH2: false,
     pipelining: 1,
     connections: options.connections ?? null,
@@ -83,7 +67,7 @@ export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
   return {
     async send(request) {
       if (closed) throw new ServiceTransportError('Refused', 'the port is closed', { maybeSent: false });
-      const answer = send(agent, endpoint, request, options.clock);
+      const answer = send(agent, route, request, options.clock);
       underWay.add(answer);
       try {
         return await answer;
@@ -100,12 +84,45 @@ export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
   };
 }
 
-function send(
-  agent: Agent,
-  endpoint: { origin: string; base: string },
-  request: PortRequest,
-  clock: Clock,
-): Promise<PortAnswer> {
+/** How a call gets to the service. */
+interface Route {
+  connect: buildConnector.connector;
+  /** Where the connection goes. */
+  origin: string;
+  /** Before the path of the call. */
+  prefix: string;
+  /** For the proxy. */
+  headers: Readonly<Record<string, string>>;
+  /** The proxy that answers in the service's place, and the service; absent where none can. */
+  forwarded?: { proxy: HttpProxy; target: string };
+}
+
+function routeTo({ origin, host, base }: Endpoint, options: UndiciPortOptions): Route {
+  const timeoutMs = options.connectTimeoutMs ?? 10_000;
+  const { ca, clock, proxies } = options;
+  const url = new URL(origin);
+  const proxy = proxies === undefined ? undefined : proxyFor(url, proxies);
+  if (proxy === undefined) {
+    const check = createAddressCheck(options.allowLoopback === true);
+    const connect = directConnect({ timeoutMs, ca }, check, options.resolve);
+    return { connect, origin, prefix: base, headers: {} };
+  }
+  if (url.protocol === 'https:') {
+    const far = { host, port: Number(url.port === '' ? 443 : url.port) };
+    const connect = tunnelConnect({ timeoutMs, ca }, proxy, far, clock);
+    return { connect, origin, prefix: base, headers: {} };
+  }
+  // RFC 9112, 3.2.2: a proxy for plain http is asked for the whole URL.
+  return {
+    connect: forwardConnect(timeoutMs, proxy),
+    origin: `${proxy.secure ? 'https' : 'http'}://${proxy.address}`,
+    prefix: `${origin}${base}`,
+    headers: { host: url.host, ...proxy.headers() },
+    forwarded: { proxy, target: url.host },
+  };
+}
+
+function send(agent: Agent, route: Route, request: PortRequest, clock: Clock): Promise<PortAnswer> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
     if (signal?.aborted) {
@@ -147,6 +164,12 @@ function send(
       onResponseStart(_, code, given) {
         status = code;
         headers = flatten(given);
+        // Only a proxy asks for this; it has passed nothing on.
+        if (code === 407 && route.forwarded !== undefined) {
+          const { proxy, target } = route.forwarded;
+          const message = `the proxy ${proxy.address} ${refusal(code, target, proxy)}`;
+          fail(new ServiceTransportError('Refused', message, { maybeSent: false }));
+        }
         if (Number(headers['content-length'] ?? 0) > request.maxBytes) fail(tooLarge(request.maxBytes));
       },
       onResponseData(_, chunk) {
@@ -164,10 +187,10 @@ function send(
     try {
       agent.dispatch(
         {
-          origin: endpoint.origin,
-          path: `${endpoint.base}${request.path}`,
+          origin: route.origin,
+          path: `${route.prefix}${request.path}`,
           method: request.method,
-          headers: { ...request.headers },
+          headers: { ...request.headers, ...route.headers },
           body: request.body ?? null,
         },
         handler,
@@ -192,34 +215,3 @@ function flatten(headers: Readonly<Record<string, string | string[] | undefined>
   }
   return flat;
 }
-
-/**
- * A look-up that hands out checked addresses only, so that the connection goes to what was checked and no
- * second look-up can answer differently. One refused address spoils the name: it is being used as a detour.
- */
-function checkedLookup(check: AddressCheck, resolve: Resolve): LookupFunction {
-  return (host, options, done) => {
-    resolve(host, (error, addresses) => {
-      if (error !== null) {
-        done(error, '');
-        return;
-      }
-      for (const { address } of addresses) {
-        const refused = check(address);
-        if (refused !== undefined) {
-          const message = `the endpoint's host resolves to a ${refused} address, which is not called`;
-          done(new ServiceTransportError('NotAllowed', message, { maybeSent: false }), '');
-          return;
-        }
-      }
-      const [first] = addresses;
-      if (first === undefined) done(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
-      else if (options.all === true) done(null, [...addresses]);
-      else done(null, first.address, first.family);
-    });
-  };
-}
-
-const systemResolve: Resolve = (host, done) => {
-  dnsLookup(host, { all: true }, (error, addresses) => done(error, addresses));
-};
