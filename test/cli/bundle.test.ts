@@ -28,11 +28,14 @@ function bundleWith(env: Readonly<Record<string, string>>, ...argv: string[]): P
 }
 
 describe('the program in one file', () => {
-  it.each(['operator', 'dev', 'sandbox', 'completion', 'version'])('prints the help of %s', async (command) => {
-    const { code, stdout, stderr } = await bundle(command, '--help');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: boxwright ${command}`);
-  });
+  it.each(['operator', 'dev', 'sandbox', 'completion', 'version'])(
+    'prints the help of %s',
+    async (command) => {
+      const { code, stdout, stderr } = await bundle(command, '--help');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: boxwright ${command}`);
+    },
+  );
 
   it('knows its version', async () => {
     const { stdout } = await bundle('version', '--output', 'json');
