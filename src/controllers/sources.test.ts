@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { CONFIG_MAPS, Informer, KubeClient, type KubeAnswer, type StoredObject } from '../kube/index.ts';
+import { answer, refusal, ScriptedPort } from '../../test/support/scripted-port.ts';
+import { KubeSources, type SourceRef } from './sources.ts';
+
+const ref = (key: string, kind: SourceRef['kind'] = 'Secret'): SourceRef => ({ kind, name: 'db', key });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Sources over a port that answers every read so; `secret` changes what the Secret holds. */
+function make(first: KubeAnswer | Record<string, string>) {
+  const clock = new VirtualClock();
+  const port = new ScriptedPort();
+  let now = first;
+  port.onRequest = () =>
+    'status' in now && typeof now.status === 'number'
+      ? (now as KubeAnswer)
+      : answer(200, {
+          metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion: '1' },
+          data: now,
+        });
+  const configMaps = new Informer<StoredObject>({ port, type: CONFIG_MAPS, clock, random: () => 0.5 });
+  const kube = new KubeClient(port, { clock, random: () => 0.5 });
+  const sources = new KubeSources({ kube, clock, configMaps });
+  const read = async (key: string, options = {}, kind: SourceRef['kind'] = 'Secret'): Promise<string> => {
+    const content = await sources.read('shop', ref(key, kind), options);
+    return content.kind === 'found' ? Buffer.from(content.bytes).toString() : content.message;
+  };
+  return { clock, port, sources, read, secret: (next: typeof now) => (now = next) };
+}
+
+describe('a key of a Secret', () => {
+  it('is found, or said to lack what it lacks', async () => {
+    const { read } = make({ password: base64('hunter22') });
+    expect(await read('password')).toBe('hunter22');
+    expect(await read('user')).toBe('Secret "db" has no key "user"');
+    expect(await read('constructor')).toBe('Secret "db" has no key "constructor"');
+    expect(await make(refusal(404, 'NotFound')).read('x')).toBe('Secret "db" does not exist');
+  });
+
+  it('that may not be read names the right that is missing', async () => {
+    const { read, secret } = make(refusal(403, 'Forbidden'));
+    expect(await read('x')).toBe('the operator may not read Secret "db": grant it get in this namespace');
+    secret({ x: base64('granted') });
+    expect(await read('x')).toBe('granted');
+  });
+
+  it('that is too large is not handed on', async () => {
+    const { read } = make({ big: base64('x'.repeat(1_048_577)) });
+    expect(await read('big')).toBe('key "big" of Secret "db" holds more than 1 MiB');
+  });
+});
+
+describe('reads of one Secret', () => {
+  it('that fall together are one, for a second', async () => {
+    const { read, port, secret, clock } = make({ a: base64('one') });
+    expect(await Promise.all([read('a'), read('a'), read('b')])).toEqual([
+      'one',
+      'one',
+      'Secret "db" has no key "b"',
+    ]);
+    expect(port.requests).toHaveLength(1);
+    secret({ a: base64('two') });
+    expect(await read('a')).toBe('one');
+    await clock.advance(1_001);
+    expect(await read('a')).toBe('two');
+  });
+
+  it('join none that began before the change that they are for, and share those after it', async () => {
+    const { read, port, secret, sources } = make({ a: base64('one') });
+    await read('a');
+    secret({ a: base64('two') });
+    const after = sources.mark();
+    expect(await Promise.all([read('a', { after }), read('a', { after })])).toEqual(['two', 'two']);
+    expect(port.requests).toHaveLength(2);
+    expect(await read('a')).toBe('two');
+    expect(port.requests).toHaveLength(2);
+  });
+
+  it('join none that began before the Secret is known to have changed', async () => {
+    const { read, secret, sources } = make({ a: base64('one') });
+    await read('a');
+    secret({ a: base64('two') });
+    sources.forgetSecret('shop', 'db');
+    expect(await read('a')).toBe('two');
+  });
+
+  it('that failed are not shared with who comes later', async () => {
+    const { read, secret } = make(refusal(403, 'Forbidden'));
+    await read('a');
+    secret({ a: base64('granted') });
+    expect(await read('a')).toBe('granted');
+  });
+
+  it('for credentials are never shared', async () => {
+    const { secret, sources } = make({ token: base64('one') });
+    await sources.secret('shop', 'db');
+    secret({ token: base64('two') });
+    expect(await sources.secret('shop', 'db')).toEqual({ token: Buffer.from('two') });
+  });
+});
+
+it('values that were read are known, so that no text shows them', async () => {
+  const { read, sources } = make({ password: base64('hunter22') });
+  await read('password');
+  expect(sources.secretValues()).toEqual(['hunter22']);
+});
+
+it('a ConfigMap that is not followed yet is read each time', async () => {
+  const { read, port, secret } = make({ conf: 'one' });
+  expect(await read('conf', {}, 'ConfigMap')).toBe('one');
+  secret({ conf: 'two' });
+  expect(await read('conf', {}, 'ConfigMap')).toBe('two');
+  expect(port.requests).toHaveLength(2);
+});
