@@ -172,6 +172,33 @@ describe('secure metrics of the operator', { timeout: 120_000 }, () => {
     });
   });
 
+  it.each([
+    [
+      'an address of health that is taken',
+      () => [`--health-address=${new URL(health).host}`],
+      '--health-address 127',
+    ],
+    [
+      'a folder without a certificate',
+      () => ['--metrics-cert-path=/nowhere'],
+      '/nowhere/tls.crt cannot be read',
+    ],
+  ])('end the operator at the start when it is given %s, naming what is wrong', async (_, flags, message) => {
+    const other = boxwright([
+      'operator',
+      `--kubeconfig=${cluster.kubeconfigPath}`,
+      `--namespace=${namespace.name}`,
+      `--namespaces=${namespace.name}`,
+      '--metrics-secure',
+      '--metrics-address=127.0.0.1:0',
+      '--health-address=127.0.0.1:0',
+      '--log-format=text',
+      ...flags(),
+    ]);
+    expect(await other.ended).toBe(1);
+    expect(other.output.stderr).toContain(message);
+  });
+
   it('leave no token in the log, at any level', () => {
     expect(tokens.length).toBeGreaterThan(5);
     for (const token of tokens) {

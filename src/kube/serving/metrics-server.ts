@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import { constants } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
@@ -137,7 +137,7 @@ export class MetricsServer implements Endpoint {
       this.#complaint = '';
       // They began under the old ones.
       server.closeIdleConnections();
-      this.#logger.info({}, 'the certificate of the metrics has changed');
+      this.#logger.info({ until: endOf(material) }, 'the certificate of the metrics has changed');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (why === this.#complaint) return;
@@ -175,6 +175,11 @@ async function materialOf({ certificate, clientCaFile }: SecureServing): Promise
     clientCaFile === undefined ? undefined : readAuthorities(clientCaFile),
   ]);
   return { ...pair, ...(ca === undefined ? {} : { ca }) };
+}
+
+/** When the certificate stops being good, for the log. */
+function endOf({ cert }: SecureContextOptions): string {
+  return new X509Certificate(cert as string).validToDate.toISOString();
 }
 
 /** OpenSSL has the last word on what it was given, such as a key that is too short. */
