@@ -1,5 +1,5 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
-import type { BoxRecord, EventRecord } from '../../service/index.ts';
+import type { BoxRecord, EventRecord, ServiceError } from '../../service/index.ts';
 import { upload, blobOf, type Uploads } from '../content/uploads.ts';
 import { isMasked, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
 import { failureVerdict, isAboutCredentials } from '../record/decide.ts';
@@ -44,7 +44,7 @@ export async function convergeDraft<R extends DraftResource>(
     status.files?.find((file) => file.path === path);
 
   for (const file of filesOf(draft)) {
-    if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file);
+    if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file, draft);
   }
   const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
   const managed = {
@@ -121,7 +121,13 @@ export async function convergeDraft<R extends DraftResource>(
 async function uploadOne<R extends DraftResource>(
   pass: DraftPass<R>,
   file: DesiredFile,
+  draft: Draft,
 ): Promise<Convergence<R>> {
+  const { memory, handle } = pass;
+  const what = `${draft.hash} ${file.path}`;
+  const held = memory.refusals.holds(what, handle.client.stamp());
+  if (held !== undefined)
+    return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields: {} };
   const write = await upload(pass.handle, file, pass.memory.uploads, pass.signal);
   if (write.kind === 'ok' && write.record !== undefined) {
     pass.memory.failures = 0;
@@ -129,8 +135,13 @@ async function uploadOne<R extends DraftResource>(
     if (pass.memory.observed !== undefined) pass.memory.observed.fromWrite = true;
     return { verdict: verdict('Updating', 'Files are being uploaded'), fields: {}, again: true, quiet: true };
   }
-  if (write.kind === 'refused') {
-    return { verdict: verdict('Refused', `${file.path}: ${write.error.message}`), fields: {} };
+  if (write.kind === 'refused' && !isAboutAccess(write.error)) {
+    const said = verdict(
+      'Refused',
+      `${file.path}: ${write.error.message}. Change the file; it is tried again on a change`,
+    );
+    const wait = memory.refusals.refuse(what, said, handle.client.stamp());
+    return { verdict: { ...said, recheckAfterMs: wait }, fields: {} };
   }
   const delay = backoffMs(pass.memory.failures++, pass.random);
   const said =
@@ -183,9 +194,7 @@ async function put<R extends DraftResource>(
       const said =
         write.error.class === 'Conflict'
           ? nameTaken(draft)
-          : isAboutCredentials(write.error) ||
-              write.error.code === 'Forbidden' ||
-              write.error.code === 'NotFound'
+          : isAboutAccess(write.error)
             ? failureVerdict(write.error, backoffMs(memory.failures++, pass.random))
             : verdict(
                 'Refused',
@@ -204,6 +213,11 @@ async function put<R extends DraftResource>(
     default:
       return write satisfies never;
   }
+}
+
+/** Whether a refusal speaks of who asks or of what is there, not of what was sent. */
+function isAboutAccess(error: ServiceError): boolean {
+  return isAboutCredentials(error) || error.code === 'Forbidden' || error.code === 'NotFound';
 }
 
 /** What drift comes to, or undefined when it is to be put right now. */

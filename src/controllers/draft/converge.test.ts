@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ServiceError,
+  type BlobRecord,
+  type BoxRecord,
+  type ServiceErrorCode,
+  type Write,
+} from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import type { DesiredVariable } from '../content/variables.ts';
+import type { Convergence, Pass } from '../record/kind.ts';
+import { Memories } from '../record/memory.ts';
+import { convergeDraft, driftList, type DraftMemory, type DraftResource } from './converge.ts';
+import type { Draft } from './draft.ts';
+
+const MARKER = 'bw-marker';
+const SCRIPT = {
+  event: 'install',
+  destinationPath: undefined,
+  file: {
+    path: 'events.install',
+    fileName: 'install',
+    bytes: Buffer.from('echo'),
+    hmac: 'k:echo',
+    contentType: 'text/x-shellscript',
+  },
+};
+
+function draft(more: Partial<Draft> = {}): Draft {
+  return {
+    name: 'web',
+    fields: { description: 'Front' },
+    asked: {},
+    variables: [],
+    events: [],
+    hash: 'k:one',
+    ...more,
+  };
+}
+
+const password = (value: string): DesiredVariable => ({
+  key: 'PASS',
+  name: 'PASS',
+  scope: '',
+  secret: true,
+  hmac: `k:${value}`,
+  wire: { name: 'PASS', type: 'Password', value },
+});
+
+const failure = (code: ServiceErrorCode): Write<never> => ({
+  kind: 'refused',
+  error: new ServiceError({ code, method: 'PUT', template: '/services/boxes/{box_id}' }),
+  startedAt: 0,
+  endedAt: 1,
+});
+
+/** One box resource whose passes can be made one after the other, over a service with one record. */
+class Bench {
+  readonly puts: BoxRecord[] = [];
+  uploads = 0;
+  now = 0;
+  /** What a PUT and an upload are answered with; by default as asked. */
+  onPut: (body: BoxRecord) => Write<BoxRecord> = (record) => ({
+    kind: 'ok',
+    record,
+    startedAt: this.now,
+    endedAt: this.now,
+  });
+  onUpload: () => Write<BlobRecord> = () => ({
+    kind: 'ok',
+    record: { url: `/blobs/${++this.uploads}` },
+    startedAt: this.now,
+    endedAt: this.now,
+  });
+  record: BoxRecord;
+  status: DraftResource['status'];
+  readonly spec: Record<string, unknown>;
+  readonly memory: DraftMemory;
+
+  constructor(record: object, { spec = {}, status = {} }: { spec?: object; status?: object } = {}) {
+    this.record = { id: 'b', name: 'web', ...record };
+    this.spec = { ...spec };
+    this.status = { observedGeneration: 1, ...status };
+    this.memory = new Memories<BoxRecord, DraftMemory>((base) => ({ ...base, uploads: new Map() })).of(
+      'k',
+      'u',
+      0,
+    );
+  }
+
+  /** One pass; what it sent and says becomes what the next one meets. */
+  async pass(declared: Draft): Promise<Convergence<DraftResource>> {
+    const client = {
+      stamp: () => this.now,
+      boxes: {
+        update: (_id: string, body: BoxRecord) => {
+          this.puts.push(body);
+          const write = this.onPut(body);
+          if (write.kind === 'ok' && write.record !== undefined) this.record = write.record;
+          return Promise.resolve(write);
+        },
+      },
+      blobs: { uploadRaw: () => Promise.resolve(this.onUpload()) },
+    };
+    const pass = {
+      resource: { metadata: { generation: 1 }, spec: this.spec, status: this.status },
+      memory: this.memory,
+      marker: MARKER,
+      handle: { client, poll: { settledMs: 1_000 }, defaults: {} } as unknown as ConnectionHandle,
+      owner: 'shop-team',
+      priority: 'normal',
+      signal: new AbortController().signal,
+      secretsAfter: undefined,
+      now: 0,
+      random: () => 0.5,
+    } as unknown as Pass<DraftResource, BoxRecord, DraftMemory>;
+    const done = await convergeDraft<DraftResource>(pass, this.record, declared);
+    this.status = { ...this.status, ...done.fields } as DraftResource['status'];
+    return done;
+  }
+
+  /** Passes until one does not ask for the next; answers the reason that the last one gives. */
+  async settle(declared: Draft): Promise<string> {
+    for (let left = 10; left > 0; left--) {
+      const { verdict, again, afresh } = await this.pass(declared);
+      if (again !== true && afresh !== true) return verdict.reason;
+    }
+    throw new Error('ten passes and no end');
+  }
+}
+
+describe('a record that was just made', () => {
+  it('gets its scripts uploaded once each, then its name and all the rest by one PUT', async () => {
+    const bench = new Bench({ name: MARKER });
+    const declared = draft({ events: [SCRIPT] });
+    expect(await bench.settle(declared)).toBe('Settled');
+    expect(bench.uploads).toBe(1);
+    expect(bench.puts).toMatchObject([
+      { name: 'web', description: 'Front', events: { install: { url: '/blobs/1' } } },
+    ]);
+    expect(bench.status).toMatchObject({
+      draftHash: 'k:one',
+      files: [{ path: 'events.install', hmac: 'k:echo', url: '/blobs/1' }],
+    });
+    expect(await bench.settle(declared)).toBe('Settled');
+    expect([bench.uploads, bench.puts.length]).toEqual([1, 1]);
+  });
+});
+
+describe('a change', () => {
+  it('is noted in status before it puts a variable there, so that nothing stays that nobody takes away', async () => {
+    const bench = new Bench(
+      { description: 'Front' },
+      { status: { draftHash: 'k:one', managed: { variables: ['OLD'] } } },
+    );
+    const declared = draft({ hash: 'k:two', variables: [password('hunter22')] });
+    const first = await bench.pass(declared);
+    expect(first).toMatchObject({ again: true, fields: { managed: { variables: ['OLD', 'PASS'] } } });
+    expect(bench.puts).toEqual([]);
+    expect(await bench.settle(declared)).toBe('Settled');
+    expect(bench.status).toMatchObject({ draftHash: 'k:two', managed: { variables: ['PASS'] } });
+  });
+
+  it('is not sent where it would wipe a secret that only the service knows', async () => {
+    const theirs = { name: 'THEIRS', type: 'Password', value: '****' };
+    const bench = new Bench(
+      { description: 'Front', variables: [theirs] },
+      { status: { draftHash: 'k:one' } },
+    );
+    const { verdict } = await bench.pass(draft({ hash: 'k:two' }));
+    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining('THEIRS') });
+    expect(bench.puts).toEqual([]);
+  });
+
+  it('that the service keeps out is named, and not sent again', async () => {
+    const bench = new Bench({ visibility: 'workspace' }, { status: { draftHash: 'k:one' } });
+    bench.onPut = (body) => ({
+      kind: 'ok',
+      record: { ...body, visibility: 'workspace' },
+      startedAt: 0,
+      endedAt: 0,
+    });
+    const declared = draft({ hash: 'k:two', asked: { visibility: 'public' } });
+    const { verdict } = await bench.pass(declared);
+    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining('visibility') });
+    bench.status = {
+      ...bench.status,
+      conditions: [{ type: 'Ready', status: 'False', reason: 'NotApplied' }],
+    } as never;
+    expect(await bench.settle(declared)).toBe('NotApplied');
+    expect(bench.puts).toHaveLength(1);
+  });
+
+  it('to a name that is taken says so, and is tried again slowly', async () => {
+    const bench = new Bench({}, { status: { draftHash: 'k:one' } });
+    bench.onPut = () => failure('Conflict');
+    const declared = draft({ name: 'taken', hash: 'k:two' });
+    expect(await bench.settle(declared)).toBe('NameTaken');
+    bench.now = 599_000;
+    expect(await bench.settle(declared)).toBe('NameTaken');
+    expect(bench.puts).toHaveLength(1);
+    bench.now = 600_000;
+    await bench.settle(declared);
+    expect(bench.puts).toHaveLength(2);
+    // A change is tried at once.
+    bench.onPut = (record) => ({ kind: 'ok', record, startedAt: 0, endedAt: 0 });
+    expect(await bench.settle(draft({ hash: 'k:three' }))).toBe('Settled');
+  });
+
+  it('is acted upon only once the record was read singly', async () => {
+    const bench = new Bench({}, { status: { draftHash: 'k:one' } });
+    bench.memory.glances = 1;
+    expect(await bench.pass(draft({ hash: 'k:two' }))).toMatchObject({ afresh: true });
+    expect(bench.puts).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  it.each(['CredentialsRejected', 'Forbidden'] as const)(
+    'for who asks (%s) does not make what was declared refused',
+    async (code) => {
+      const bench = new Bench({}, { status: { draftHash: 'k:one' } });
+      bench.onPut = () => failure(code);
+      bench.onUpload = () => failure(code);
+      expect(await bench.settle(draft({ hash: 'k:two' }))).not.toBe('Refused');
+      expect(await bench.settle(draft({ hash: 'k:two', events: [SCRIPT] }))).not.toBe('Refused');
+    },
+  );
+
+  it('of a file names it, and the file is not sent again before it changes, but slowly', async () => {
+    const bench = new Bench({}, { status: { draftHash: 'k:one' } });
+    let uploads = 0;
+    bench.onUpload = () => {
+      uploads++;
+      return failure('BadRequest');
+    };
+    const declared = draft({ hash: 'k:two', events: [SCRIPT] });
+    const { verdict } = await bench.pass(declared);
+    expect(verdict).toMatchObject({
+      reason: 'Refused',
+      message: expect.stringContaining('events.install'),
+      recheckAfterMs: 600_000,
+    });
+    expect(await bench.settle(declared)).toBe('Refused');
+    expect(uploads).toBe(1);
+    await bench.settle(draft({ hash: 'k:three', events: [SCRIPT] }));
+    expect(uploads).toBe(2);
+  });
+});
+
+describe('drift', () => {
+  const inPlace = { draftHash: 'k:one' };
+  const drifted = { description: 'Edited elsewhere' };
+
+  it('is put right, and given up once the same one came back three times', async () => {
+    const bench = new Bench(drifted, { status: inPlace });
+    for (let times = 0; times < 3; times++) {
+      const done = await bench.pass(draft());
+      expect(done).toMatchObject({ verdict: { reason: 'Settled' }, corrected: true });
+      bench.record = { ...bench.record, ...drifted };
+    }
+    const { verdict } = await bench.pass(draft());
+    expect(verdict).toMatchObject({
+      reason: 'NotConverging',
+      message: expect.stringContaining('description'),
+    });
+    expect(bench.puts).toHaveLength(3);
+  });
+
+  it('is only told with Report, and nobody looks with Ignore', async () => {
+    const reporting = new Bench(drifted, { status: inPlace, spec: { driftPolicy: 'Report' } });
+    const { verdict, fields } = await reporting.pass(draft());
+    expect(verdict).toMatchObject({ reason: 'Settled', extra: [{ type: 'Drifted' }] });
+    expect(fields).toMatchObject({
+      drift: [{ field: 'description', want: 'Front', have: 'Edited elsewhere' }],
+    });
+    const ignoring = new Bench(drifted, { status: inPlace, spec: { driftPolicy: 'Ignore' } });
+    expect(await ignoring.settle(draft())).toBe('Settled');
+    expect([...reporting.puts, ...ignoring.puts]).toEqual([]);
+  });
+
+  it('of a record that was there before counts from the first look on', async () => {
+    const attached = new Bench(drifted, { spec: { driftPolicy: 'Report' } });
+    expect(await attached.pass(draft())).toMatchObject({ verdict: { extra: [{ type: 'Drifted' }] } });
+    expect(attached.puts).toEqual([]);
+  });
+
+  it('is listed bounded, sorted, and without what the service masks', () => {
+    const differences = Array.from({ length: 30 }, (_, at) => ({
+      field: `f${String(29 - at).padStart(2, '0')}`,
+      want: 'w'.repeat(400),
+      have: '******',
+    }));
+    const list = driftList({ differences });
+    expect(list).toHaveLength(20);
+    expect(list[0]).toEqual({ field: 'f00', want: 'w'.repeat(256), have: '****' });
+  });
+});
