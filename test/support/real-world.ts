@@ -110,20 +110,29 @@ export class RealWorld implements AsyncDisposable {
     return this.#operator?.metrics;
   }
 
-  async startOperator(): Promise<void> {
-    const { log, operator, mode = 'scoped' } = this.#options;
+  /** The operator's ServiceAccount, with the rights of the chart. */
+  identity(): Promise<OperatorIdentity> {
     const { cluster, client, home } = this;
-    const scope = mode === 'scoped' ? { namespaces: [this.namespace] } : {};
-    const values = operator?.watchSecrets === true ? { values: { secrets: { watch: true } } } : {};
-    this.#identity ??= makeIdentity({ cluster, client, home, ...scope, ...values });
-    const { kubeconfig } = await this.#identity;
+    const values =
+      this.#options.operator?.watchSecrets === true ? { values: { secrets: { watch: true } } } : {};
+    this.#identity ??= makeIdentity({ cluster, client, home, ...this.#scope(), ...values });
+    return this.#identity;
+  }
+
+  async startOperator(): Promise<void> {
+    const { log, operator } = this.#options;
+    const { kubeconfig } = await this.identity();
     this.#operator = startOperator({
       kubeconfig,
-      home,
-      ...scope,
+      home: this.home,
+      ...this.#scope(),
       ...(log === undefined ? {} : { log }),
       ...operator,
     });
+  }
+
+  #scope(): { namespaces?: readonly string[] } {
+    return this.#options.mode === 'cluster-wide' ? {} : { namespaces: [this.namespace] };
   }
 
   async stopOperator(): Promise<void> {

@@ -24,6 +24,8 @@ export interface IdentityOptions {
 /** Who an operator is at the API server. */
 export interface OperatorIdentity {
   user: string;
+  /** Its ServiceAccount's, in the kubeconfig file. */
+  token: string;
   kubeconfig: string;
 }
 
@@ -45,7 +47,7 @@ export async function makeIdentity(options: IdentityOptions): Promise<OperatorId
   const { user } = registerIdentity(rights, home, mode);
   await inForce(client, user, grantsOf(rights, home));
   const token = await tokenFor(client, home, rights.account);
-  return { user, kubeconfig: kubeconfigWith(cluster, home, token) };
+  return { user, token, kubeconfig: kubeconfigWith(cluster, home, token) };
 }
 
 /** A kubeconfig file with a token. */
