@@ -1,6 +1,6 @@
 /**
  * Renders the alerts with Helm and gives them to promtool: their syntax with default and with other values, that
- * of the dashboard's queries, and the cases in test/promtool. Exits with 1 when something is wrong, and with 2
+ * of the dashboard's queries, the names of the metrics, and the cases in test/promtool. Exits with 1 when something is wrong, and with 2
  * when there is no promtool. Usage: node scripts/check-rules.ts
  */
 import { spawnSync } from 'node:child_process';
@@ -9,9 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { cacheFolder } from '../src/devcluster/index.ts';
+import { Metrics, type MetricDefinition } from '../src/kube/index.ts';
 import { installClients } from '../src/devcluster/programs/clients.ts';
 import { dashboardQueries } from './chart/dashboard.ts';
 import { alerts } from './chart/alerts.ts';
+import { ALL_METRICS } from './metrics.ts';
 
 const root = join(import.meta.dirname, '..');
 const cases = join(root, 'test', 'promtool');
@@ -54,6 +56,25 @@ function render(helm: string, rules: object): RuleFile {
   return (parse(text) as { spec: RuleFile }).spec;
 }
 
+/** What promtool finds wrong with the names and texts of our metrics; those of prom-client are not ours to name. */
+async function lintMetrics(): Promise<string[]> {
+  const metrics = new Metrics();
+  for (const definition of ALL_METRICS) {
+    if (!metrics.registry.getSingleMetric(definition.name)) register(metrics, definition);
+  }
+  const { stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    encoding: 'utf8',
+    input: await metrics.render(),
+  });
+  return stderr.split('\n').filter((line) => line !== '');
+}
+
+function register(metrics: Metrics, definition: MetricDefinition): void {
+  if (definition.type === 'counter') metrics.counter(definition);
+  else if (definition.type === 'gauge') metrics.gauge(definition);
+  else metrics.histogram(definition);
+}
+
 /** promtool checks rules only: a query is put to it as a recording rule. */
 function queriesAsRules(): RuleFile {
   const rules = dashboardQueries().map((expr, at) => ({ record: `dashboard:query:${at}`, expr }));
@@ -65,6 +86,10 @@ async function main(): Promise<void> {
     process.stderr.write(HELP);
     process.exitCode = 2;
     return;
+  }
+  for (const problem of await lintMetrics()) {
+    process.stdout.write(`${problem}\n`);
+    process.exitCode = 1;
   }
   const clients = { cache: cacheFolder(process.env), env: process.env, optional: false };
   const { helm } = await installClients({ ...clients, lock: (work) => work() });
