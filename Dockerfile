@@ -30,7 +30,7 @@ LABEL org.opencontainers.image.title="boxwright" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --chmod=0444 LICENSE /licenses/LICENSE
-COPY --from=build --chmod=0444 /build/dist/boxwright.js /app/boxwright.js
+COPY --from=build --chmod=0444 /build/dist/boxwright.js /build/dist/package.json /app/
 ENV NODE_ENV=production
 # Any UID will do, OpenShift's included: nothing is written, and everybody may read.
 USER 65532:65532

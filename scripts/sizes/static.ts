@@ -70,7 +70,7 @@ export function chartSizes(tools: {
 /** The bundle in `folder`, and the files that the Dockerfile puts on its base image. */
 export function bundleSizes(folder: string): Row[] {
   const program = readFileSync(join(folder, 'boxwright.js'));
-  const license = statSync(join(ROOT, 'LICENSE')).size;
+  const beside = [join(folder, 'package.json'), join(ROOT, 'LICENSE')].map((path) => statSync(path).size);
   return [
     {
       what: 'bundle',
@@ -80,9 +80,9 @@ export function bundleSizes(folder: string): Row[] {
     },
     {
       what: 'image, files on top of its base',
-      value: program.byteLength + license,
+      value: beside.reduce((sum, size) => sum + size, program.byteLength),
       unit: 'B',
-      note: 'boxwright.js and LICENSE',
+      note: 'boxwright.js, package.json and LICENSE',
     },
   ];
 }

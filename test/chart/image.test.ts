@@ -31,8 +31,9 @@ describe('the image', () => {
   });
 
   it('holds one file of code, without node_modules', () => {
-    expect(readdirSync(image.folder)).toEqual(['boxwright.js']);
-    expect(statSync(join(image.folder, 'boxwright.js')).size).toBeLessThan(8_000_000);
+    expect(readdirSync(image.folder)).toEqual(['boxwright.js', 'package.json']);
+    expect(readFileSync(join(image.folder, 'package.json'), 'utf8')).toBe('{"type":"module"}\n');
+    expect(statSync(join(image.folder, 'boxwright.js')).size).toBeLessThan(6_000_000);
   });
 
   it('tells every flag of the operator and its variable', async () => {

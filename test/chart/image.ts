@@ -30,8 +30,10 @@ export async function buildImage(): Promise<Image> {
   if (built.code !== 0) throw new Error(built.stderr);
   mkdirSync(folder);
   const program = join(folder, 'boxwright.js');
-  copyFileSync(join(build, 'dist/boxwright.js'), program);
-  chmodSync(program, 0o444);
+  for (const name of ['boxwright.js', 'package.json']) {
+    copyFileSync(join(build, 'dist', name), join(folder, name));
+    chmodSync(join(folder, name), 0o444);
+  }
   chmodSync(folder, 0o555);
   chmodSync(scratch, 0o755);
   return {
