@@ -346,10 +346,13 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     ['test/chart/monitoring.test.ts', 'say what happened, where the runbook is'],
     ['scripts/chart/alerts.test.ts', 'fires in one case for promtool and is silent in another'],
   ),
-  line('G56', 'scoped mode has no ClusterRole', [
-    ROLES,
-    'in scoped mode are Roles in the listed namespaces and nothing in the cluster',
-  ]),
+  line(
+    'G56',
+    'scoped mode has no ClusterRole',
+    [ROLES, 'in scoped mode are Roles in the listed namespaces and nothing in the cluster'],
+    ['test/chart/rights.test.ts', 'uses every verb that it is granted'],
+    ['test/chart/rights.test.ts', 'is denied nothing'],
+  ),
   line(
     'G57',
     'roles for people, without Secrets',
@@ -385,10 +388,13 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     PODS,
     'take what is added: volumes, labels, tolerations, hosts, objects',
   ]),
-  line('G63', 'leaving loses and hangs nothing', [
-    LEAVING,
-    'keeps the kinds and what is left, and lets go of it by the command of the guide',
-  ]),
+  line(
+    'G63',
+    'leaving loses and hangs nothing',
+    [LEAVING, 'keeps the kinds and what is left, and lets go of it by the command of the guide'],
+    [LIFECYCLE, 'ends with everything in it when it is deleted'],
+    ['test/e2e/scoped.test.ts', 'ends when its resources were deleted before it'],
+  ),
   {
     ...line('G64', 'upgrade and rollback write nothing outside', [
       'test/chart/install.test.ts',
