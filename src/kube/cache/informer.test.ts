@@ -117,6 +117,24 @@ describe('Informer', () => {
     expect(port.watchRequests[0]?.accept).toBe(METADATA_ONLY.object);
   });
 
+  it('keeps of each object what pruning leaves, before anything else sees it', async () => {
+    const sizes: number[] = [];
+    const { informer, port, start } = make({
+      prune: ({ metadata: { name, namespace, uid, resourceVersion } }) => ({
+        metadata: { name, namespace, uid, resourceVersion },
+      }),
+      transform: (object) => {
+        sizes.push(Object.keys(object.metadata).length);
+        return object;
+      },
+    });
+    await start();
+    port.current.push('ADDED', widget('c', '11'));
+    await settle();
+    expect(sizes).toEqual([4, 4, 4]);
+    expect(Object.keys(informer.get('shop/c') ?? {})).toEqual(['metadata']);
+  });
+
   it('goes on when a handler, an index or a transform throws on one object', async () => {
     const notices: string[] = [];
     const { informer, port, seen, start } = make({

@@ -13,12 +13,14 @@ afterEach(async () => {
 async function serve(checks: {
   live?: HealthCheck;
   ready?: HealthCheck;
+  note?: HealthCheck;
 }): Promise<{ url: string; metrics: Metrics }> {
   const metrics = new Metrics();
   const server = new HealthServer({
     port: 0,
     live: { loop: checks.live ?? (() => undefined) },
     ready: { synced: checks.ready ?? (() => undefined) },
+    ...(checks.note === undefined ? {} : { notes: { secrets: checks.note } }),
     metrics,
   });
   servers.push(server);
@@ -53,6 +55,18 @@ describe('HealthServer', () => {
     const { status, text } = await get(`${url}/metrics`);
     expect(status).toBe(200);
     expect(text).toContain('controller_runtime_reconcile_errors_total{controller="thing"} 1');
+  });
+
+  it('shows what works less well than it was told to, and is ready all the same', async () => {
+    const found: { problem?: string } = { problem: 'may not list Secrets' };
+    const { url } = await serve({ note: () => found.problem });
+    expect(await get(`${url}/readyz`)).toEqual({
+      status: 200,
+      text: '[+] synced ok\n[!] secrets: may not list Secrets\nok\n',
+    });
+    expect((await get(`${url}/healthz`)).text).not.toContain('secrets');
+    delete found.problem;
+    expect((await get(`${url}/readyz`)).text).toBe('[+] synced ok\nok\n');
   });
 
   it('serves nothing else', async () => {
