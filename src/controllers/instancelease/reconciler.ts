@@ -22,7 +22,7 @@ export class InstanceLeaseReconciler {
   readonly #status: StatusWriter<Cached<InstanceLease>>;
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>;
     leases: KindCache<InstanceLease>;
     instances: KindCache<Instance>;
   }) {

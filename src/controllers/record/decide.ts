@@ -282,6 +282,9 @@ function decideAdoption<Rec, Desired>(
 
 function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.orphan) return { do: 'release', why: `The ${seen.noun} stays on the service` };
+  if (seen.claim.kind === 'conflict' && seen.claim.newer === true) {
+    return report(verdict('Conflict', seen.claim.message));
+  }
   if ((seen.claim.kind === 'conflict' || seen.rival) && seen.intent === undefined) {
     return { do: 'release', why: `The ${seen.noun} is not this resource's` };
   }

@@ -31,6 +31,13 @@ const SECRET_LOOK_MS = 300_000;
 const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
 const PASSES_IN_A_ROW = 10;
+/** Steps that send something to the service, or may. */
+const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
+  'writeIntent',
+  'create',
+  'converge',
+  'remove',
+]);
 /** A pass that met somebody else's change begins anew after so long, milliseconds. */
 const CONFLICT_MS = 200;
 
@@ -137,6 +144,8 @@ export class RecordReconciler<
       const step = decideRecord(seen);
       if (step.do !== 'look') {
         this.#context.observer?.step(this.#kind.type.kind, step.do);
+        const held = SENDING.has(step.do) ? await this.#status.hold(resource, run.signal) : undefined;
+        if (held !== undefined) return { wish: { verdict: held, fields: {} } };
         return this.#act(resource, memory, marker, pass, step, run);
       }
       if (pass === undefined) return { wish: { verdict: unusable(state), fields: {} } };

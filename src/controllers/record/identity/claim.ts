@@ -19,7 +19,8 @@ export type ClaimJudgement =
   | { kind: 'none' }
   /** The record is ours. With `restore` the annotations have to be written (again). */
   | { kind: 'mine'; id: string; restore: boolean }
-  | { kind: 'conflict'; message: string };
+  /** `newer`: it may be ours, in words that this version does not know. Nothing is let go either. */
+  | { kind: 'conflict'; message: string; newer?: true };
 
 /** The annotations that claim record `id` for `claimant`; one patch writes them. */
 export function claimAnnotations(id: string, claimant: Claimant): Record<string, string> {
@@ -66,7 +67,13 @@ export function judgeClaim(
         `or start this operator with that installation's id`,
     );
   }
-  if (marker !== claimant.marker || uid === undefined || rest.length > 0) {
+  if (marker === claimant.marker && rest.length > 0) {
+    const message =
+      `the annotation ${ANNOTATIONS.claim} says more than this version of the operator knows: run the version ` +
+      `that wrote it, or a newer one`;
+    return { kind: 'conflict', message, newer: true };
+  }
+  if (marker !== claimant.marker || uid === undefined) {
     return conflict(
       `the claim was copied from another resource: remove the annotations ${ANNOTATIONS.externalId} and ` +
         `${ANNOTATIONS.claim}; to take that record over once it is free, set ${ANNOTATIONS.adopt}`,

@@ -14,6 +14,7 @@ export interface StatusWish {
 export interface AnyStatus {
   observedGeneration: number;
   conditions?: Condition[] | undefined;
+  lastHandledRequest?: string | undefined;
 }
 
 /**

@@ -4,6 +4,13 @@ import { verdict, type Verdict } from './verdict.ts';
 /** What is said of a stored object that does not fit its schema: nothing is sent for it, nothing else stops. */
 export function problemsVerdict(problems: readonly Problem[]): Verdict {
   const [first, ...more] = problems;
+  if (first?.path.startsWith('status.') === true) {
+    const what = first.value === '' ? first.path : `${first.path} is ${first.value}, which`;
+    return verdict(
+      'NeedsUser',
+      `${what} is not known to this version of the operator: run the version that wrote it, or a newer one`,
+    );
+  }
   const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
   return verdict(
     'NeedsUser',

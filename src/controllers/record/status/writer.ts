@@ -1,15 +1,22 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import type { Meta } from '../../../api/resource.ts';
-import { statusPatch, type ResourceType } from '../../../kube/index.ts';
+import { statusPatch, type KubeObject, type ResourceType } from '../../../kube/index.ts';
 import type { OperatorContext } from '../../context.ts';
+import { LostFields } from './lost-fields.ts';
 import { eventOf, nextStatus, type AnyStatus, type StatusWish } from './next-status.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Any resource of ours. */
 interface AnyOfOurs {
   metadata: Meta;
   status: AnyStatus;
 }
+
+type StatusOnly = KubeObject & { status?: object };
+
+/** So much of a request is echoed, characters. */
+const REQUEST_LIMIT = 256;
 
 /** What writing status needs of the cache of its kind. */
 export interface StatusCache<R> {
@@ -20,18 +27,39 @@ export interface StatusCache<R> {
 
 /** Writes status: only when it says something new, guarded by the version it was made from, with an event. */
 export class StatusWriter<R extends AnyOfOurs> {
-  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>;
+  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>;
   readonly #type: ResourceType;
   readonly #cache: StatusCache<R>;
+  readonly #lost: LostFields;
 
   constructor(
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'recorder'>,
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>,
     type: ResourceType,
     cache: StatusCache<R>,
   ) {
     this.#context = context;
     this.#type = type;
     this.#cache = cache;
+    this.#lost = new LostFields(type.kind);
+  }
+
+  /**
+   * Why nothing may be sent to the service for this kind; undefined while status keeps what is noted in it.
+   * Whether the definition has come meanwhile is tried without effect, every few minutes or on request.
+   */
+  async hold(seen: R, signal: AbortSignal): Promise<Verdict | undefined> {
+    const { clock, kube } = this.#context;
+    const held = this.#lost.hold(clock.monotonic());
+    if (held === undefined) return undefined;
+    const { name, namespace, uid, annotations } = seen.metadata;
+    const asked = annotations?.[ANNOTATIONS.requestedAt]?.slice(0, REQUEST_LIMIT);
+    const isNew = asked !== undefined && asked !== seen.status.lastHandledRequest;
+    const status = this.#lost.probe(uid, isNew, clock.monotonic());
+    if (status === undefined) return held;
+    const options = { subresource: 'status', dryRun: true, signal } as const;
+    const raw = await kube.mergePatch<StatusOnly>(this.#type, { name, namespace }, { status }, options);
+    this.#lost.probed(uid, status, raw.status, clock.monotonic());
+    return this.#lost.hold(clock.monotonic());
   }
 
   /**
@@ -40,27 +68,35 @@ export class StatusWriter<R extends AnyOfOurs> {
    * the pass is not called handled. Throws KubeApiError, a conflict included.
    */
   async write(seen: R, wish: StatusWish, signal: AbortSignal): Promise<void> {
-    const { clock, kube, recorder } = this.#context;
+    const { clock, kube, log, recorder } = this.#context;
     const { name, namespace, uid, generation } = seen.metadata;
     const newest = this.#cache.get(`${namespace}/${name}`);
     if (newest === undefined || newest.metadata.uid !== uid) return;
     const asked = seen.metadata.annotations?.[ANNOTATIONS.requestedAt];
     const fields =
-      asked === undefined ? wish.fields : { ...wish.fields, lastHandledRequest: asked.slice(0, 256) };
+      asked === undefined
+        ? wish.fields
+        : { ...wish.fields, lastHandledRequest: asked.slice(0, REQUEST_LIMIT) };
     const next = nextStatus(
-      newest.status,
+      { ...newest.status, ...this.#lost.pending(uid) },
       { verdict: wish.verdict, fields },
       generation,
       rfc3339(clock.now()),
     );
     const patch = statusPatch(newest.status, next);
-    if (patch === undefined) return;
-    const raw = await kube.mergePatch(this.#type, { name, namespace }, patch, {
+    if (patch === undefined || this.#lost.covers(patch.status, clock.monotonic())) return;
+    const raw = await kube.mergePatch<StatusOnly>(this.#type, { name, namespace }, patch, {
       subresource: 'status',
       resourceVersion: newest.metadata.resourceVersion,
       signal,
     });
     this.#cache.remember(raw);
+    const lost = this.#lost.note(uid, patch.status, raw.status, clock.monotonic());
+    if (lost.length > 0) {
+      const message =
+        'the definition on the cluster is older than this operator: apply the CRDs of its version';
+      log.error({ kind: this.#type.kind, lost }, message);
+    }
     const regarding = { apiVersion: API_VERSION, kind: this.#type.kind, namespace, name, uid };
     const event = eventOf(newest.status.conditions, next.conditions ?? [], regarding);
     if (event !== undefined) recorder.event(event);
