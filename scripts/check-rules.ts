@@ -1,7 +1,7 @@
 /**
  * Renders the alerts with Helm and gives them to promtool: their syntax with default and with other values, that
- * of the dashboard's queries, the names of the metrics, and the cases in test/promtool. Exits with 1 when something is wrong, and with 2
- * when there is no promtool. Usage: node scripts/check-rules.ts
+ * of the dashboard's queries, the names of the metrics, and the cases in test/promtool. Exits with 1 when
+ * something is wrong, and with 2 when there is no promtool. Usage: node scripts/check-rules.ts
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -50,6 +50,13 @@ export const VALUES: Group = group('', {
     level: oneOf('info', ['debug', 'info', 'warn', 'error'], 'Least level that is logged.'),
     format: oneOf('json', ['json', 'text'], 'How lines are written.'),
   }),
+  traces: group('OpenTelemetry traces: passes over resources, and the calls to services that they make.', {
+    endpoint: text(
+      '',
+      'Collector that takes OTLP over HTTP, such as `http://collector.observability:4318`. Empty: no traces. A port other than 443 needs a rule in `networkPolicy.extraEgress`.',
+      { pattern: '^(https?://.+)?$' },
+    ),
+  }),
   secrets: group('Secrets that resources refer to.', {
     watch: flag(
       false,

@@ -7,6 +7,7 @@ import { ANNOTATIONS } from '../api/names.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Tracer } from '../base/tracer.ts';
 import {
   CONFIG_MAPS,
   Controller,
@@ -48,6 +49,8 @@ export interface OperatorOptions {
   log: Logger;
   recorder: Recorder;
   metrics?: Metrics;
+  /** Each pass is a span of it, and each call to the service one inside. */
+  tracer?: Tracer;
   /** The operator's own namespace: its ConfigMap, its key and its leader lease live there. */
   namespace: string;
   /** Watch these namespaces only; absent: all. */
@@ -121,6 +124,7 @@ export class Operator implements Runner {
       exists: (key) => this.#connections.get(key) !== undefined,
       onCall: (key, report) => {
         this.#options.onCall?.(key, report);
+        this.#traceCall(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
     });
@@ -163,7 +167,9 @@ export class Operator implements Runner {
         if (installation.unconfirmed !== undefined)
           log.error({ reason: installation.unconfirmed }, 'nothing is written');
         const sources = new KubeSources({
-          ...{ kube, clock, configMaps: this.#configMaps },
+          kube,
+          clock,
+          configMaps: this.#configMaps,
           secretWatch: this.#secretWatch,
         });
         const context = { clock, random, log, kube, recorder, installation, digest, sources };
@@ -241,12 +247,42 @@ export class Operator implements Runner {
     const { clock, random, metrics, log, workers } = this.#options;
     return new Controller({
       name: kind.toLowerCase(),
-      reconcile,
+      reconcile: this.#traced(kind, reconcile),
       clock,
       random,
       logger: log,
       ...(metrics === undefined ? {} : { metrics }),
       workers: workers ?? WORKERS,
+    });
+  }
+
+  #traced(kind: KindName, reconcile: Reconcile): Reconcile {
+    const { tracer } = this.#options;
+    if (tracer === undefined) return reconcile;
+    return (key, run) => {
+      const [namespace = '', name = ''] = key.split('/');
+      const attributes = {
+        'k8s.namespace.name': namespace,
+        'boxwright.kind': kind,
+        'boxwright.name': name,
+        'boxwright.priority': run.priority,
+      };
+      return tracer.within(`reconcile ${kind}`, attributes, async () => reconcile(key, run));
+    };
+  }
+
+  #traceCall(connection: string, { method, template, status, ms, outcome }: CallReport): void {
+    this.#options.tracer?.note({
+      name: `${method} ${template}`,
+      attributes: {
+        'boxwright.connection': connection,
+        'boxwright.outcome': outcome,
+        'http.request.method': method,
+        'url.template': template,
+        ...(status === undefined ? {} : { 'http.response.status_code': status }),
+      },
+      ms,
+      ...(outcome === 'ok' || outcome === 'NotFound' ? {} : { failure: outcome }),
     });
   }
 

@@ -8,7 +8,7 @@ import { ProcessMetrics } from '../../src/cli/operator/process-metrics.ts';
 import { Metrics } from '../../src/kube/index.ts';
 import { ROOT } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
-import { CHART, Helm, only } from './chart.ts';
+import { CHART, Helm, only, podSpecOf } from './chart.ts';
 import { readQuery } from './promql.ts';
 
 /** Labels that the monitors, not the process, put on every series. */
@@ -147,5 +147,17 @@ describe('the alerts of the chart', () => {
       expect(labels['team']).toBe('platform');
       expect(annotations['runbook_url']).toBe(`https://wiki.example.com/boxwright/${alert}.md`);
     }
+  });
+});
+
+describe('traces', () => {
+  it('go where values say, and nowhere by default', async () => {
+    const helm = new Helm(testCluster());
+    const envOf = async (values: object): Promise<object[]> =>
+      podSpecOf(only(await helm.objects(values), 'Deployment')).containers[0]?.env ?? [];
+    const name = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    const value = 'http://collector.observability:4318';
+    expect(await envOf({ traces: { endpoint: value } })).toContainEqual({ name, value });
+    expect(JSON.stringify(await envOf({}))).not.toContain(name);
   });
 });

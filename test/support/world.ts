@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { Random } from '../../src/base/clock.ts';
 import { silentLogger, type Logger } from '../../src/base/logger.ts';
+import type { Tracer } from '../../src/base/tracer.ts';
 import { settle, VirtualClock } from '../../src/base/virtual-clock.ts';
 import { kindOf, type KindName } from '../../src/api/kinds.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
@@ -31,6 +32,7 @@ export interface WorldOptions {
   /** Puts something between the operator and the service. */
   servicePort?: (port: ServicePort) => ServicePort;
   sandbox?: Partial<SandboxOptions>;
+  tracer?: Tracer;
   log?: Logger;
   watchSecrets?: boolean;
   /** Custom kinds read before: reading them takes longer than the rest of making a world. */
@@ -106,6 +108,7 @@ export class World {
         random,
         log: this.#options.log ?? silentLogger,
         metrics: this.metrics,
+        ...(this.#options.tracer === undefined ? {} : { tracer: this.#options.tracer }),
         kubePort,
         recorder: { event: (input) => this.events.push(input) },
         portFor: () => {

@@ -25,6 +25,10 @@
   value: {{ .Values.leaderElection.renewDeadline }}
 - name: BOXWRIGHT_LEADER_RETRY_PERIOD
   value: {{ .Values.leaderElection.retryPeriod }}
+{{- with .Values.traces.endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
 {{- with .Values.allowedHosts }}
 - name: BOXWRIGHT_ALLOWED_HOSTS
   value: {{ join "," . | quote }}

@@ -99,8 +99,19 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
         }
       : {}),
     ...serving,
+    ...(flags.tracesEndpoint === undefined ? {} : { traces: collectorAt(flags.tracesEndpoint) }),
     workers: flags.workers,
   };
+}
+
+function collectorAt(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+    throw new UsageError(
+      '--traces-endpoint: give the http or https address of a collector, such as http://collector:4318, without a login in it',
+    );
+  }
+  return url;
 }
 
 function podNamespace(): string | undefined {

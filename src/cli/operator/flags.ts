@@ -177,6 +177,13 @@ export const OPERATOR_FLAGS = {
     default: 64,
     description: 'resources of one kind that are worked on at the same time',
   },
+  tracesEndpoint: {
+    flag: '--traces-endpoint <url>',
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    type: 'text',
+    defaultText: 'no traces',
+    description: 'OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318',
+  },
   logLevel: {
     flag: '--log-level <level>',
     env: 'BOXWRIGHT_LOG_LEVEL',

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import {
@@ -11,6 +13,8 @@ import { version } from '../version.ts';
 import { metricsEndpoint } from './metrics-endpoint.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import type { MetricsSettings } from './serving-flags.ts';
+import { OtlpTracer } from './traces/otlp-tracer.ts';
+import { sendTo } from './traces/send.ts';
 import { wireOperator, type WiringSettings } from './wiring.ts';
 
 /** What an operator process is told. */
@@ -18,6 +22,8 @@ export interface OperatorSettings extends WiringSettings {
   cluster: KubeConfigOptions;
   /** Where to serve metrics apart from health; absent: with it. */
   metrics?: MetricsSettings;
+  /** The OpenTelemetry collector that traces go to; absent: there are none. */
+  traces?: URL;
 }
 
 /** What an operator process has of the world. */
@@ -34,12 +40,13 @@ export interface OperatorEffects {
  * @throws LeadershipLostError, KubeCredentialsError, ServingCertificateError, or what an address cannot be had for
  */
 export async function runOperator(
-  { cluster, metrics: serving, ...settings }: OperatorSettings,
+  { cluster, metrics: serving, traces, ...settings }: OperatorSettings,
   { clock, random, log, metrics = new Metrics() }: OperatorEffects,
   stop: AbortSignal,
 ): Promise<void> {
   const { namespace, namespaces, endpoints } = settings;
   const loaded = await loadKubeConfig(cluster);
+  const tracer = traces === undefined ? undefined : tracerTo(traces, clock, log);
   const processMetrics = new ProcessMetrics(metrics);
   const wireOptions = { source: loaded.source, clock, userAgent: `boxwright/${version}` };
   const wire = new UndiciKubePort(wireOptions);
@@ -58,6 +65,7 @@ export async function runOperator(
       random,
       log,
       metrics,
+      ...(tracer === undefined ? {} : { tracer }),
       kubePort: countingPort(wire, metrics, host),
       leaderPort: countingPort(leaderWire, metrics, host),
       ...(serving === undefined
@@ -77,6 +85,21 @@ export async function runOperator(
     log.info({}, 'ended in good order');
   } finally {
     processMetrics.stop();
+    await tracer?.close();
     await Promise.all([wire.close(), leaderWire.close(), reviewWire.close()]);
   }
+}
+
+function tracerTo(endpoint: URL, clock: Clock, log: Logger): OtlpTracer {
+  return new OtlpTracer({
+    clock,
+    log,
+    send: sendTo(endpoint, `boxwright/${version}`),
+    randomHex: (bytes) => randomBytes(bytes).toString('hex'),
+    resource: {
+      'service.name': 'boxwright',
+      'service.version': version,
+      'service.instance.id': hostname(),
+    },
+  });
 }

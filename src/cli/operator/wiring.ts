@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Tracer } from '../../base/tracer.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
 import { Operator } from '../../controllers/operator.ts';
 import {
@@ -51,6 +52,8 @@ export interface OperatorParts {
   portFor?: PortFactory;
   /** Takes what happened. @default writes Events */
   recorder?: Recorder;
+  /** Hears of passes and calls. @default nobody does */
+  tracer?: Tracer;
   /** What is served besides health. */
   endpoints?: readonly Endpoint[];
 }
@@ -79,6 +82,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     log,
     recorder,
     metrics,
+    ...(parts.tracer === undefined ? {} : { tracer: parts.tracer }),
     namespace,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
