@@ -45,8 +45,8 @@ describe('the program in one file', () => {
   it('brings the examples to Ready, by itself', async () => {
     const { code, stdout, stderr } = await bundle('dev', '--exit');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/All 6 resources are Ready after [\d.]+ s/);
-    expect(stdout).toMatch(/First Instance Online after [\d.]+ s/);
+    expect(stdout).toMatch(/All 6 resources are Ready after \d/);
+    expect(stdout).toMatch(/First Instance Online after \d/);
     expect(readdirSync(folder).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
   }, 180_000);
 
