@@ -67,7 +67,7 @@ zpty -w inner 'echo the''-end'
 zpty -r -m inner seen '*the-end*'
 print -r -- $seen
 zpty -d inner`;
-  const { stdout, stderr } = await run('zsh', ['-f', '-c', program], { timeoutMs: 30_000 });
+  const { stdout, stderr } = await run('zsh', ['-f', '-c', program], { timeoutMs: 60_000 });
   expect(stderr).toBe('');
   return stdout;
 }
@@ -116,7 +116,7 @@ describe.skipIf(!installed('fish'))('in fish', () => {
   });
 });
 
-describe.skipIf(!installed('zsh'))('in zsh', () => {
+describe.skipIf(!installed('zsh'))('in zsh', { timeout: 200_000 }, () => {
   it('commands, flags and values are completed', async () => {
     expect(await zsh('boxwright sand')).toContain('sandbox');
     const flags = await zsh('boxwright version --');
