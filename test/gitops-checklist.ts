@@ -31,6 +31,8 @@ const RENDER = 'test/chart/render.test.ts';
 const PODS = 'test/chart/pods.test.ts';
 const ROLES = 'test/chart/roles.test.ts';
 const SERVER = 'test/chart/server.test.ts';
+const UPGRADE = 'test/upgrade/upgrade.test.ts';
+const TEARDOWN = 'test/scenarios/teardown.test.ts';
 const LEAVING = 'test/chart/leaving.test.ts';
 const NO_FLUX = 'Flux’s own packages stand for its controllers.';
 const NO_ARGO = 'Argo CD’s Lua contract, in its interpreter, stands for its controller.';
@@ -132,13 +134,26 @@ export const CHECKLIST: readonly ChecklistLine[] = [
   ),
   line('G19', 'scale subresource'),
   line('G20', 'selectable fields', [IMMUTABLE, 'fields that are offered for selection select']),
-  line('G21', 'a plan for a second version'),
+  line(
+    'G21',
+    'a plan for a second version',
+    ['src/api/versions.test.ts', 'are one, served and stored; a second one has its move written down'],
+    ['src/api/versions.test.ts', 'have a plan that names every kind when what is stored is migrated'],
+  ),
   {
-    ...line('G22', 'old definitions with a new operator, and the reverse', [
-      'test/api/older-schema.test.ts',
-      'a stored object that an older schema let through is named, not thrown over',
-    ]),
-    note: 'Objects of an older schema with the present operator; there is no released older operator for the reverse.',
+    ...line(
+      'G22',
+      'old definitions with a new operator, and the reverse',
+      [UPGRADE, 'sends nothing when the present operator takes over on the older definitions'],
+      [UPGRADE, 'sends nothing when the older operator comes back to the present definitions'],
+      ['test/scenarios/definitions.test.ts', 'it is not sent until they are brought'],
+      ['test/scenarios/definitions.test.ts', 'in status fields that are not known here is kept'],
+      [
+        'test/api/older-schema.test.ts',
+        'a stored object that an older schema let through is named, not thrown over',
+      ],
+    ),
+    note: 'The older version is a commit, built from the history, until there is a release.',
   },
   {
     ...line('G23', 'Flux waits until the external object is up', [
@@ -246,10 +261,12 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     note: 'That the sync skips the dry run of kinds to come is Argo CD’s part: the sample sets it.',
   },
   {
-    ...line('G38', 'cascading deletion ends', [
-      LIFECYCLE,
-      'are all deleted by one kubectl delete, credentials included, and leave no record',
-    ]),
+    ...line(
+      'G38',
+      'cascading deletion ends',
+      [TEARDOWN, 'ends and leaves no record, whatever goes first'],
+      [LIFECYCLE, 'are all deleted by one kubectl delete, credentials included, and leave no record'],
+    ),
     note: 'Prune=false and Delete=confirm are Argo CD’s own and need a running one.',
   },
   line('G39', 'marks are not copied', [
@@ -396,11 +413,14 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     ['test/e2e/scoped.test.ts', 'ends when its resources were deleted before it'],
   ),
   {
-    ...line('G64', 'upgrade and rollback write nothing outside', [
-      'test/chart/install.test.ts',
-      'without a write that nobody asked for',
-    ]),
-    note: 'Between two sets of values of one version: there is no release yet to come from.',
+    ...line(
+      'G64',
+      'upgrade and rollback write nothing outside',
+      [UPGRADE, 'sends nothing when the present definitions come, and then does what they allow'],
+      [UPGRADE, 'lets the %s version end what the other has begun, after a %s'],
+      ['test/chart/install.test.ts', 'without a write that nobody asked for'],
+    ),
+    note: 'From and to a commit of before, since there is no release yet; by Helm between two sets of values of one version.',
   },
 ].map(explained);
 
@@ -412,7 +432,6 @@ function line(id: string, says: string, ...tests: Shown[]): ChecklistLine {
 function explained(one: ChecklistLine): ChecklistLine {
   const reasons: Readonly<Record<string, string>> = {
     G19: 'No kind has a number of replicas: an instance’s machines are set by its policy box.',
-    G21: 'There is one version, served and stored. A second one needs the storage migration written down first.',
     G36: 'Needs a running Argo CD. That each kind is Progressing until it is up is G32; what the waves do is in the guide.',
   };
   const note = one.note ?? reasons[one.id];
