@@ -213,7 +213,8 @@ export class Session {
         allowedHosts: [endpoint.hostname],
         allowInsecure: endpoint.protocol === 'http:',
         allowLoopback: true,
-        proxies: proxiesOf(this.#options.io.env),
+        // Our own service is on loopback: what the variables hold does not matter then.
+        ...(service.embedded ? {} : { proxies: proxiesOf(this.#options.io.env) }),
       },
       ...(cluster.embedded ? {} : { leader: { name: LEASE } }),
     };
