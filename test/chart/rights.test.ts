@@ -33,7 +33,8 @@ class ChartOperator implements AsyncDisposable {
         allowInsecure: true,
         allowLoopback: true,
         admissionPolicies: { enabled: false },
-        leaderElection: { retryPeriod: '500ms' },
+        // A busy machine may not get to a renewal within ten seconds.
+        leaderElection: { leaseDuration: '120s', renewDeadline: '90s', retryPeriod: '500ms' },
         ...values,
       },
       '--namespace',

@@ -229,7 +229,7 @@ describe('references', () => {
     await world.put(nesting('snake', 'tail') + nesting('tail', 'snake'));
     const said = await world.condition('Box', 'snake', { type: 'Stalled', reason: 'NeedsUser' });
     expect(said.message).toContain('snake → tail → snake');
-    expect(said.message).toMatch(/spec\.variables.*take one of these boxRefs away/);
+    expect(said.message).toMatch(/spec\.variables.*take one of these variables away/);
     await world.condition('Box', 'tail', { reason: 'NeedsUser' });
     await world.edit('Box', 'tail', { variables: [] });
     await world.ready('Box', 'snake');

@@ -29,7 +29,9 @@ async function ends(world: RealWorld): Promise<void> {
 describe('a namespace whose Role is all that the operator has there', { timeout: 180_000 }, () => {
   it('ends when its resources were deleted before it', async () => {
     await using world = await withInstance();
-    const deleted = await world.kubectl('delete', 'boxwright', '--all', '--wait', '--timeout=60s');
+    // By name: kubectl may have looked up the categories before there was ours.
+    const kinds = 'instanceleases,instances,policyboxes,boxes,connections';
+    const deleted = await world.kubectl('delete', kinds, '--all', '--wait', '--timeout=60s');
     expect(deleted).toMatchObject({ code: 0, stderr: '' });
     await world.cluster.kubectl(['delete', 'namespace', world.namespace, '--wait=false']);
     await ends(world);

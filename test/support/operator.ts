@@ -29,6 +29,14 @@ export interface RunningOperator {
   stop(): Promise<void>;
 }
 
+/** A busy machine may not get to a renewal within ten seconds, and nobody would start this operator again. */
+const LEADER = {
+  name: LEADER_LEASE,
+  leaseDurationMs: 120_000,
+  renewDeadlineMs: 90_000,
+  retryPeriodMs: 500,
+};
+
 /** Runs in this process what `boxwright operator` runs, elected, against the real API server. */
 export function startOperator(settings: OperatorSettings): RunningOperator {
   const log = settings.log ?? silentLogger;
@@ -63,6 +71,6 @@ function processSettings(settings: OperatorSettings): ProcessSettings {
       headersTimeoutMs: serviceTimeoutMs,
       bodyTimeoutMs: serviceTimeoutMs,
     },
-    leader: { name: LEADER_LEASE, retryPeriodMs: 500 },
+    leader: LEADER,
   };
 }
