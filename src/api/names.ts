@@ -26,6 +26,7 @@ export const ANNOTATIONS = {
   externalId: `${GROUP}/external-id`,
   claim: `${GROUP}/claim`,
   createIntent: `${GROUP}/create-intent`,
+  deployedLease: `${GROUP}/deployed-lease`,
 } as const;
 
 /** What the reference says of an annotation. */
@@ -77,6 +78,12 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
     writtenBy: 'operator',
     on: 'Box, PolicyBox, Instance',
     meaning: `A create that is under way, as JSON. ${KEPT}`,
+  },
+  deployedLease: {
+    writtenBy: 'operator',
+    on: 'Instance',
+    meaning:
+      'Where the lease that it was deployed with comes from, as JSON, until `status.lease.source` says so. Leave it alone.',
   },
 };
 

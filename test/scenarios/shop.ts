@@ -81,6 +81,8 @@ export class Shop {
   readonly world: World;
   /** Answers calls to the service in its stead; undefined lets them through. */
   judge: (request: PortRequest) => PortAnswer | undefined = () => undefined;
+  /** Changes what the service is sent. */
+  alter: (request: PortRequest) => PortRequest = (request) => request;
   /** Changes what the service has answered. */
   spoil: (request: PortRequest, given: PortAnswer) => PortAnswer = (_request, given) => given;
 
@@ -88,7 +90,8 @@ export class Shop {
     this.world = new World({
       ...options,
       servicePort: (port: ServicePort) => ({
-        send: async (request) => this.judge(request) ?? this.spoil(request, await port.send(request)),
+        send: async (request) =>
+          this.judge(request) ?? this.spoil(request, await port.send(this.alter(request))),
       }),
     });
   }

@@ -21,6 +21,7 @@ const currentOperation = optional(
     deadline: time('When it counts as stuck.'),
     try: integer('How often it was sent, counted from 1.', { minimum: 1, maximum: 1_000 }),
     changeHash: optional(text('Keyed hash of the declaration that it applies.', { maxLength: 128 })),
+    released: optional(time('The end of the lease that it carries out.')),
   }),
 );
 

@@ -1,10 +1,11 @@
+import type { Instance } from '../../api/instance.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import type { DesiredInstance } from './desired.ts';
-import { sourceNote } from './lease/note.ts';
-import { wantedLease } from './lease/terms.ts';
+import { deployedSource, sourceNote } from './lease/note.ts';
+import { readLease, wantedLease, wholeMinute, type LeaseSource, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
 import { planPut } from './put/plan.ts';
@@ -22,11 +23,13 @@ export function attach(
   if (status.appliedHash !== undefined) return {};
   const source =
     desired.lease.kind === 'source' && !desired.lease.source.paused ? desired.lease.source : undefined;
+  const noted = status.lease?.source ?? deployedWith(resource, record, source);
   const lease =
     source === undefined
       ? undefined
-      : wantedLease(source, { noted: status.lease?.source, deployed: record.lease ?? undefined, now });
+      : wantedLease(source, { noted, deployed: record.lease ?? undefined, now });
   const { box, lease: shown } = projectInstance(resource, record);
+  const origin = lease === undefined || lease.isNew ? noted : sourceNote(lease);
   const applied = memory.deployedHash ?? hashOnRecord(pass, record, desired, context);
   return {
     appliedHash: applied,
@@ -34,17 +37,30 @@ export function attach(
     ...(box === undefined || desired.boxDraft === undefined
       ? {}
       : { box: { ...box, draftHash: desired.boxDraft } }),
-    ...(lease === undefined || lease.isNew || status.lease?.source !== undefined
+    ...(origin === undefined || status.lease?.source !== undefined
       ? {}
       : {
           lease: {
-            operation: lease.operation,
+            operation: lease?.operation ?? shown?.operation ?? 'AlwaysOn',
             released: shown?.released ?? false,
             ...(shown?.expire === undefined ? {} : { expire: shown.expire }),
-            source: sourceNote(lease),
+            source: origin,
           },
         }),
   };
+}
+
+/** What was noted of the lease that the record was deployed with, unless another stands there by now. */
+function deployedWith(
+  instance: Instance,
+  record: InstanceRecord,
+  source: LeaseSource | undefined,
+): NotedSource | undefined {
+  const noted = deployedSource(instance);
+  if (noted === undefined || noted.uid === source?.uid) return noted;
+  const stands = readLease(record.lease);
+  const ends = noted.expire === undefined ? undefined : wholeMinute(Date.parse(noted.expire));
+  return stands?.expire !== undefined && wholeMinute(stands.expire) === ends ? noted : undefined;
 }
 
 /** The hash to start from on a record that was there before: ours when it shows what is declared. */

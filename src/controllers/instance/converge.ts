@@ -255,7 +255,7 @@ export class InstanceConvergence {
         ...(settled ? { managed: managedOf(desired), pendingHash: pendingHash(seen, phase) } : {}),
         ...released,
         ...(ended === undefined ? {} : { lastOperation: ended }),
-        drift: step.drifted === true ? driftList(seen.plan) : undefined,
+        drift: step.drift === undefined ? undefined : driftList({ differences: step.drift }),
       },
     };
   }
@@ -267,9 +267,9 @@ export class InstanceConvergence {
     desired: DesiredInstance,
   ): ExtraCondition[] {
     const extra: ExtraCondition[] = [];
-    if (step.drifted === true) {
-      const names = seen.plan.differences.map(({ field }) => field).toSorted();
-      const message = `The record differs in ${names.slice(0, 10).join(', ') || 'powerState'}: see status.drift`;
+    if (step.drift !== undefined) {
+      const names = step.drift.map(({ field }) => field).toSorted();
+      const message = `The record differs in ${names.slice(0, 10).join(', ')}: see status.drift`;
       extra.push({ type: 'Drifted', reason: 'Drifted', message });
     }
     const expiring = leaseExpiring(seen, pass.now);

@@ -175,9 +175,10 @@ describe('changed variables', () => {
   });
 
   it('are drift when nobody here changed them: corrected, reported, or left', () => {
-    const drift = { plan: { needed: true, variablesDiffer: true } };
+    const differences = [{ field: 'variables.PORT.value', want: '80', have: '81' }];
+    const drift = { plan: { needed: true, variablesDiffer: true, differences } };
     expect(said(drift)).toBe('put variables');
-    expect(decide({ ...drift, drift: 'Report' })).toMatchObject({ do: 'report', drifted: true });
+    expect(decide({ ...drift, drift: 'Report' })).toMatchObject({ do: 'report', drift: differences });
     expect(decide({ ...drift, drift: 'Ignore' })).toMatchObject({ verdict: { reason: 'Settled' } });
   });
 });
@@ -223,7 +224,7 @@ describe('power', () => {
   it('that somebody else switched is drift, a powerState that was just declared is not', () => {
     const off: Seen = { pair: 'done+shutdown', spec: { powerState: 'Running' } };
     expect(said({ ...off, drift: 'Ignore' })).toBe('ShutDown');
-    expect(decide({ ...off, drift: 'Report' })).toMatchObject({ drifted: true });
+    expect(decide({ ...off, drift: 'Report' })).toMatchObject({ drift: [{ field: 'powerState' }] });
     expect(said({ ...off, drift: 'Ignore', status: { armed: 'before' } })).toBe('poweron');
   });
 

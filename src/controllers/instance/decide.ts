@@ -1,3 +1,4 @@
+import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import type { RequestedOperation } from '../../api/names.ts';
 import { REQUESTED_OPERATIONS } from '../../api/words.ts';
@@ -52,9 +53,12 @@ export interface InstanceObservation {
   warnBeforeMs: number | undefined;
 }
 
+/** What is declared and what the record shows instead. */
+type Difference = PutPlan['differences'][number];
+
 /** The one next step for an Instance whose record exists and runs no operation of ours. */
 export type InstanceStep =
-  | { do: 'report'; verdict: Verdict; released?: number; drifted?: boolean }
+  | { do: 'report'; verdict: Verdict; released?: number; drift?: Difference[] }
   /** Write into status where the lease comes from and when it ends, before it goes onto the record. */
   | { do: 'noteLease' }
   | { do: 'noteManaged' }
@@ -109,7 +113,9 @@ export function decideInstance(seen: InstanceObservation): InstanceStep {
   const step =
     decideChange(rest, pair) ??
     decideRequest(rest, pair) ??
-    (phase === 'Failed' ? report(failedVerdict(rest, pair)) : decidePower(rest, phase === 'Online', release));
+    (phase === 'Failed'
+      ? (carryOut(rest, false, release) ?? report(failedVerdict(rest, pair)))
+      : decidePower(rest, phase === 'Online', release));
   return wipes && step.do === 'report' ? { ...step, verdict: wouldWipe(seen) } : step;
 }
 
@@ -186,14 +192,7 @@ function neededPut(seen: InstanceObservation): InstanceStep | undefined {
   if (noLonger && !seen.leaseToTakeOff) {
     return { do: 'dropLeaseSource' };
   }
-  const leaseDone =
-    status.releasedExpire !== undefined && lease?.expire === Date.parse(status.releasedExpire);
-  const leaseDiffers =
-    (lease !== undefined || seen.leaseToTakeOff) &&
-    !leaseDone &&
-    !seen.leaseNotKept &&
-    !(lease?.expire !== undefined && lease.expire <= seen.now) &&
-    !sameLease(readLease(seen.record.lease), lease);
+  const leaseDiffers = differsInLease(seen);
   if (leaseDiffers && seen.leaseToTakeOff && seen.takeOffTries >= WAYS_TO_TAKE_OFF) {
     return report(
       verdict(
@@ -218,6 +217,19 @@ function neededPut(seen: InstanceObservation): InstanceStep | undefined {
     return replaces || plan.newVariables.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'variables' };
   }
   return undefined;
+}
+
+/** Whether the record lacks the lease that it shall have, or has one that is to be taken off. */
+function differsInLease(seen: InstanceObservation): boolean {
+  const { lease, status } = seen;
+  const done = status.releasedExpire !== undefined && lease?.expire === Date.parse(status.releasedExpire);
+  return (
+    (lease !== undefined || seen.leaseToTakeOff) &&
+    !done &&
+    !seen.leaseNotKept &&
+    !(lease?.expire !== undefined && lease.expire <= seen.now) &&
+    !sameLease(readLease(seen.record.lease), lease)
+  );
 }
 
 /** What follows once changed variables are on the record. */
@@ -269,30 +281,12 @@ function decideRequest(seen: InstanceObservation, pair: Pair): InstanceStep | un
 }
 
 function decidePower(seen: InstanceObservation, online: boolean, released: number | undefined): InstanceStep {
-  const { spec, status, armedHash, now, lease } = seen;
-  const shown = readLease(seen.record.lease);
+  const { spec, status, armedHash } = seen;
   const blocked = status.armed === `released:${armedHash}`;
-  // What nobody here has declared is the service's own to carry out: it is shown, not touched, and not waited for.
-  const ours = lease !== undefined || status.lease?.source !== undefined;
-  const overdue = released !== undefined && now >= released + GRACE_MS && shown?.released !== true;
-  const release = online && overdue && !ours ? undefined : released;
+  const release = online && isLeftToService(seen, released) ? undefined : released;
   if (release !== undefined || blocked) {
-    const ends = lease?.operation ?? shown?.operation;
-    if (online && release !== undefined && ends !== undefined && ends !== 'AlwaysOn') {
-      // The service carries it out; where it has not in time, the operator does.
-      if (overdue) {
-        return { do: 'begin', operation: ends === 'Terminate' ? 'terminate' : 'shutdown', released: release };
-      }
-      if (shown?.released !== true) {
-        return report(
-          verdict(
-            ends === 'Terminate' ? 'Terminating' : 'ShuttingDown',
-            'The lease has ended: waits for the service to carry it out',
-            seen.poll.processingMs,
-          ),
-        );
-      }
-    }
+    const step = carryOut(seen, online, release);
+    if (step !== undefined) return step;
     return {
       do: 'report',
       verdict: verdict(
@@ -305,20 +299,68 @@ function decidePower(seen: InstanceObservation, online: boolean, released: numbe
   }
   const wanted = spec.powerState;
   const has = online ? 'Running' : 'Stopped';
-  if (wanted !== undefined && wanted !== has) {
-    const declaredNow = status.armed !== armedHash;
-    if (declaredNow || seen.drift === 'Correct') {
-      const hash =
-        seen.appliedHash !== seen.hash && spec.applyChanges === 'Reconfigure' ? seen.hash : undefined;
-      return wanted === 'Running'
-        ? { do: 'begin', operation: 'poweron', ...(hash === undefined ? {} : { hash }) }
-        : { do: 'begin', operation: 'shutdown' };
-    }
-    if (seen.drift === 'Report') return { ...settled(seen, online), drifted: true };
+  const differs = wanted !== undefined && wanted !== has;
+  if (differs && (status.armed !== armedHash || seen.drift === 'Correct')) {
+    const hash =
+      seen.appliedHash !== seen.hash && spec.applyChanges === 'Reconfigure' ? seen.hash : undefined;
+    return wanted === 'Running'
+      ? { do: 'begin', operation: 'poweron', ...(hash === undefined ? {} : { hash }) }
+      : { do: 'begin', operation: 'shutdown' };
   }
-  return seen.drift === 'Report' && (seen.plan.needed || seen.leaseNotKept)
-    ? { ...settled(seen, online), drifted: seen.plan.needed }
-    : settled(seen, online);
+  if (seen.drift !== 'Report') return settled(seen, online);
+  const drift = [
+    ...seen.plan.differences,
+    ...(differs ? [{ field: 'powerState', want: wanted, have: has }] : []),
+    ...leaseDrift(seen),
+  ];
+  return drift.length === 0 ? settled(seen, online) : { ...settled(seen, online), drift };
+}
+
+/** What nobody here has declared is the service's own to carry out: it is shown, not touched, and not waited for. */
+function isLeftToService(seen: InstanceObservation, released: number | undefined): boolean {
+  const ours = seen.lease !== undefined || seen.status.lease?.source !== undefined;
+  return !ours && isOverdue(seen, released);
+}
+
+/** The lease has ended, and the service has not carried it out in time. */
+function isOverdue({ record, now }: InstanceObservation, released: number | undefined): boolean {
+  return released !== undefined && now >= released + GRACE_MS && readLease(record.lease)?.released !== true;
+}
+
+/**
+ * A lease that has ended and has something to end: the service carries it out, or where it has not in time, the
+ * operator does. A shutdown is for what is online; a terminate for whatever is not terminated yet.
+ */
+function carryOut(
+  seen: InstanceObservation,
+  online: boolean,
+  released: number | undefined,
+): InstanceStep | undefined {
+  const shown = readLease(seen.record.lease);
+  const ends = seen.lease?.operation ?? shown?.operation;
+  if (released === undefined || (ends !== 'Terminate' && !(online && ends === 'Shutdown'))) return undefined;
+  if (isLeftToService(seen, released)) return undefined;
+  if (isOverdue(seen, released)) {
+    return { do: 'begin', operation: ends === 'Terminate' ? 'terminate' : 'shutdown', released };
+  }
+  if (shown?.released === true) return undefined;
+  return report(
+    verdict(
+      ends === 'Terminate' ? 'Terminating' : 'ShuttingDown',
+      'The lease has ended: waits for the service to carry it out',
+      seen.poll.processingMs,
+    ),
+  );
+}
+
+function leaseDrift(seen: InstanceObservation): Difference[] {
+  if (!differsInLease(seen)) return [];
+  return [{ field: 'lease', want: inWords(seen.lease), have: inWords(readLease(seen.record.lease)) }];
+}
+
+function inWords(lease: { operation: string; expire: number | undefined } | undefined): string {
+  if (lease === undefined) return 'AlwaysOn';
+  return lease.expire === undefined ? lease.operation : `${lease.operation} ${rfc3339(lease.expire)}`;
 }
 
 function settled(seen: InstanceObservation, online: boolean): Extract<InstanceStep, { do: 'report' }> {

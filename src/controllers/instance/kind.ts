@@ -8,11 +8,11 @@ import { upload } from '../content/uploads.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import type { CreateIntent } from '../record/identity/intent.ts';
-import type { Pass, RecordKind, RemovalStep } from '../record/kind.ts';
+import type { IntentExtras, Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
-import { armedHash } from './lease/note.ts';
+import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
 import { expireOf, termsHash, wireLease } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
@@ -54,6 +54,7 @@ export function instanceKind(options: {
     read: (handle, id, read) => handle.client.instances.read(id, read),
     resolve: (pass) => resolveInstance(pass, context, references),
     intentExtras: (_pass, desired, at) => intentExtras(desired, at),
+    claimExtras: (intent) => deployedLease(intent?.lease),
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),
     observe: (pass, record) => projectInstance(pass.resource, record),
@@ -92,11 +93,13 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
   );
 }
 
-/** The lease's end counts from the intent and is shown there. */
-function intentExtras(desired: DesiredInstance, at: number): Partial<CreateIntent> {
+/** The lease's end counts from the intent and is noted there, as is where the lease comes from. */
+function intentExtras(desired: DesiredInstance, at: number): IntentExtras {
   if (desired.lease.kind !== 'source') return {};
-  const expire = expireOf(desired.lease.source.terms, at);
-  return expire === undefined ? {} : { expire: rfc3339(expire) };
+  const { source } = desired.lease;
+  const expire = expireOf(source.terms, at);
+  const lease = sourceNote({ source, terms: termsHash(source), expire });
+  return { ...(expire === undefined ? {} : { expire: rfc3339(expire) }), lease };
 }
 
 async function deploy(
@@ -116,8 +119,7 @@ async function deploy(
   const wire = ({ wire: variable, file }: DesiredVariable): DesiredVariable['wire'] =>
     file === undefined ? variable : { ...variable, value: memory.uploads.get(file.path)?.blob.url };
   const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  // Counted from the intent, so that every try sends the same end; anew, since the lease may have come, or
-  // changed, after the intent was written.
+  // Counted from the intent, so that every try sends the same end.
   const expire = source === undefined ? undefined : expireOf(source.terms, Date.parse(intent.at));
   memory.deployedHash = desired.hash;
   return client.instances.deploy(

@@ -18,7 +18,7 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   /** The same, where that PUT went to an instance that was shut down: a power-on applies it. */
   putWhileDown: string | undefined;
   /** How often an operation was answered with 409, on which pair. */
-  conflicts: { at: string; count: number } | undefined;
+  conflicts: { at: string; updated: string | undefined; count: number } | undefined;
   /** The last DELETE, and what the record was then. */
   removal: { how: string; updated: string | undefined; at: number; refused: boolean } | undefined;
   /** `terminateTries` as this process has noted it in status for the next terminate. */

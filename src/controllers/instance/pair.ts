@@ -85,13 +85,16 @@ export function accepts(operation: InstanceOperationName, pair: Pair): boolean {
   }
 }
 
-/** Whether two words name the same operation: shutdown and terminate have a second phase with its own word. */
+/**
+ * Whether two words name the same operation: shutdown and terminate have a second phase with its own word, and a
+ * terminate may have been forced.
+ */
 export function sameOperation(a: string, b: string): boolean {
   return baseEvent(a) === baseEvent(b);
 }
 
 function baseEvent(event: string): string {
-  return event.replace(/_service$/, '');
+  return event.replace(/^force_|_service$/g, '');
 }
 
 function own(table: Readonly<Record<string, Phase>>, key: string): Phase | undefined {

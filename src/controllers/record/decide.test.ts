@@ -29,6 +29,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     connection: { kind: 'ready' },
     created: undefined,
     intent: undefined,
+    intentFits: () => true,
     onMissing: 'Recreate',
     deleteSent: false,
     users: { names: [], others: false },

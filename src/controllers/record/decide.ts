@@ -50,6 +50,8 @@ export interface RecordObservation<Rec, Desired> {
   /** The record that a create of this process was answered with, or that a search has found. */
   created: string | undefined;
   intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
+  /** Whether an intent that is not sent yet says what the create would carry now. */
+  intentFits: (intent: CreateIntent, desired: Desired) => boolean;
   onMissing: 'Recreate' | 'Hold';
   deleteSent: boolean;
   users: { names: string[]; others: boolean };
@@ -169,7 +171,11 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   const { desired } = seen.desired;
   const refusal = seen.refusal(desired);
   if (refusal !== undefined) return report(refusal);
-  if (seen.intent?.outcome === 'unsent') return { do: 'create', intent: seen.intent.intent, desired };
+  if (seen.intent?.outcome === 'unsent') {
+    const { intent } = seen.intent;
+    if (seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
+    return { do: 'writeIntent', skip: intent.skip, try: intent.try, outcome: 'unsent', desired };
+  }
   if (seen.search === undefined) return { do: 'look', at: 'search' };
   if (seen.search.kind === 'failed') return report(seen.search.verdict);
 

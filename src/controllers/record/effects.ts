@@ -160,7 +160,13 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const { resource, memory, marker, signal } = claiming;
     const { uid, deletionTimestamp } = resource.metadata;
     const claimant = { installationId: this.#context.installation.id, marker, uid };
-    const annotations = { ...claimAnnotations(id, claimant), [ANNOTATIONS.createIntent]: null };
+    const now = new Date(this.#context.clock.now()).toISOString();
+    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
+    const annotations = {
+      ...claimAnnotations(id, claimant),
+      ...this.#kind.claimExtras?.(intent),
+      [ANNOTATIONS.createIntent]: null,
+    };
     const holds = resource.spec.managementPolicy === 'Full' && deletionTimestamp === undefined;
     await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, signal);
     const { created } = memory;

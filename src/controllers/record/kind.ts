@@ -60,6 +60,9 @@ export type RemovalStep<R extends ManagedResource> =
   | { kind: 'wait'; verdict: Verdict }
   | { kind: 'release'; why: string };
 
+/** What an intent says of the lease that its create carries. */
+export type IntentExtras = Pick<CreateIntent, 'expire' | 'lease'>;
+
 /** How one kind of resource maps to its kind of record: what the shared protocols need to know of it. */
 export interface RecordKind<
   R extends ManagedResource,
@@ -87,7 +90,9 @@ export interface RecordKind<
   /** Reads references and contents; what is missing is waited for. */
   resolve(pass: Pass<R, Rec, M>): Promise<Resolution<Desired>>;
   /** What is noted in a new intent beyond the protocol's own. */
-  intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): Partial<CreateIntent>;
+  intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): IntentExtras;
+  /** Annotations that the claim writes besides its own: what of the intent has to be known until status says it. */
+  claimExtras?(intent: CreateIntent | undefined): Record<string, string | null>;
   create(pass: Pass<R, Rec, M>, desired: Desired, intent: CreateIntent): Promise<Write<Rec>>;
   /** Makes the record match; one effect at most. */
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;

@@ -1,5 +1,6 @@
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
+import { canonicalJson } from '../../base/hash.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
@@ -179,6 +180,11 @@ export class RecordReconciler<
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
+      intentFits: (intent, desired) => {
+        if (pass === undefined) return true;
+        const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
+        return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
+      },
       onMissing: policies.missing,
       deleteSent: resource.status.deleteSentAt !== undefined,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),

@@ -1,7 +1,9 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { Instance } from '../../../api/instance.ts';
+import { ANNOTATIONS } from '../../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
+import { isNote } from '../../record/identity/intent.ts';
 import type { InstanceObservation } from '../decide.ts';
 import type { InstanceFields } from '../pass.ts';
 import { readLease, type NotedSource, type WantedLease } from './terms.ts';
@@ -32,8 +34,32 @@ export function withoutSource(
   return { operation, released, ...(expire === undefined ? {} : { expire }) };
 }
 
+/** The annotation that hands the note of a deployed lease from the intent to status; none takes it off. */
+export function deployedLease(
+  note: Readonly<Record<string, string>> | undefined,
+): Record<string, string | null> {
+  return { [ANNOTATIONS.deployedLease]: note === undefined ? null : JSON.stringify(note) };
+}
+
+/** Reads that annotation; undefined for none, and for what was damaged by hand. */
+export function deployedSource(instance: Pick<Instance, 'metadata'>): NotedSource | undefined {
+  const text = instance.metadata.annotations?.[ANNOTATIONS.deployedLease];
+  let value: unknown;
+  try {
+    value = text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // written by nobody that this operator knows: the lease is shown, not touched
+  }
+  if (!isNote(value)) return undefined;
+  const { kind, name, uid, deletionPolicy, terms, expire } = value;
+  if (kind !== 'Instance' && kind !== 'InstanceLease') return undefined;
+  if (deletionPolicy !== 'Delete' && deletionPolicy !== 'Orphan') return undefined;
+  if (name === undefined || uid === undefined || terms === undefined) return undefined;
+  return { kind, name, uid, deletionPolicy, terms, ...(expire === undefined ? {} : { expire }) };
+}
+
 /** What status notes of a lease's source. */
-export function sourceNote(lease: WantedLease): NotedSource {
+export function sourceNote(lease: Pick<WantedLease, 'source' | 'terms' | 'expire'>): NotedSource {
   const { kind, name, uid, deletionPolicy } = lease.source;
   return {
     kind,

@@ -59,6 +59,7 @@ export class OperationRunner {
       deadline: rfc3339(now + desired.operationTimeoutMs),
       try: 1,
       ...(step.hash === undefined ? {} : { changeHash: step.hash }),
+      ...(step.released === undefined ? {} : { released: rfc3339(step.released) }),
     };
     memory.operation = this.#unsent(current, record);
     return {
@@ -134,7 +135,7 @@ export class OperationRunner {
         memory.operation = undefined;
         return {
           verdict: verdict('Updating', `${current.event} is not possible now: the state is looked at anew`),
-          fields: { ...shown, currentOperation: undefined },
+          fields: { ...shown, ...notCarriedOut(current), currentOperation: undefined },
           again: true,
         };
       case 'end':
@@ -182,7 +183,7 @@ export class OperationRunner {
     const options = { priority, signal, mask: desired.secrets };
     const write =
       current.event === 'terminate'
-        ? await instances.remove(record.id, 'terminate', options)
+        ? await instances.remove(record.id, this.#howToTerminate(pass, record), options)
         : await instances.operate(record.id, current.event as InstanceOperationName, options);
     noteWrite(memory, write, this.#context.clock.monotonic());
     const running = verdict(runningReason(current.event), `Waits for the end of ${current.event}`, 0);
@@ -222,6 +223,13 @@ export class OperationRunner {
     return this.#refuse(pass, record, desired, current, said);
   }
 
+  /** What is not online may be refused a terminate: no script can run there, so it is forced (as when deleting). */
+  #howToTerminate({ memory }: InstancePass, record: InstanceRecord): 'terminate' | 'force_terminate' {
+    const { conflicts } = memory;
+    const refused = conflicts?.at === conflictAt('terminate', record) && conflicts.updated === record.updated;
+    return refused && phaseOf(pairOf(record)) !== 'Online' ? 'force_terminate' : 'terminate';
+  }
+
   /** 409: look afresh; the same one three times on the same pair is a refusal. */
   #conflict(
     pass: InstancePass,
@@ -231,10 +239,9 @@ export class OperationRunner {
     message: string,
   ): Convergence<Instance> {
     const { memory } = pass;
-    const pair = pairOf(record);
-    const at = `${current.event}/${pair.state}/${pair.event}`;
+    const at = conflictAt(current.event, record);
     const count = memory.conflicts?.at === at ? memory.conflicts.count + 1 : 1;
-    memory.conflicts = { at, count };
+    memory.conflicts = { at, updated: record.updated, count };
     if (memory.operation !== undefined) memory.operation = { ...memory.operation, outcome: 'conflict' };
     if (count >= CONFLICT_LIMIT) {
       memory.conflicts = undefined;
@@ -260,7 +267,8 @@ export class OperationRunner {
     const token = current.token?.slice(current.token.indexOf(':') + 1);
     const fingerprint = this.#operationFingerprint(current.event, token, desired, record);
     const wait = memory.refusals.refuse(fingerprint, said, this.#context.clock.monotonic());
-    return { verdict: { ...said, recheckAfterMs: wait }, fields: { currentOperation: undefined } };
+    const fields = { ...notCarriedOut(current), currentOperation: undefined };
+    return { verdict: { ...said, recheckAfterMs: wait }, fields };
   }
 
   /** One write moves the operation to the past, with the request or the change that it carried out. */
@@ -332,6 +340,16 @@ export class OperationRunner {
     const { state, event: at } = pairOf(record);
     return sha256Base32('operation', canonicalJson({ event, token, hash: desired.hash, state, at }));
   }
+}
+
+/** The end of a lease that the operation was to carry out is still to be carried out. */
+function notCarriedOut(current: CurrentOperation): Pick<InstanceFields, 'releasedExpire' | 'armed'> {
+  return current.released === undefined ? {} : { releasedExpire: undefined, armed: undefined };
+}
+
+function conflictAt(event: string, record: InstanceRecord): string {
+  const { state, event: at } = pairOf(record);
+  return `${event}/${state}/${at}`;
 }
 
 /** What a deploy or reinstall puts onto the machines: the content that the box has as it begins. */

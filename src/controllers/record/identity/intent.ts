@@ -11,6 +11,8 @@ export interface CreateIntent {
   skip: string[];
   /** The lease's expire that this create carries, RFC 3339, when it carries one. */
   expire?: string;
+  /** Where that lease comes from, as the kind notes it. */
+  lease?: Readonly<Record<string, string>>;
 }
 
 /** At most so many skipped ids are kept: an annotation has to stay small. Further ones are passed over unnoted. */
@@ -45,5 +47,16 @@ export function parseIntent(text: string | undefined, now: string): CreateIntent
     ...(typeof raw.expire === 'string' && !Number.isNaN(Date.parse(raw.expire))
       ? { expire: raw.expire }
       : {}),
+    ...(isNote(raw.lease) ? { lease: raw.lease } : {}),
   };
+}
+
+/** Whether a value is a flat object of texts. */
+export function isNote(value: unknown): value is Record<string, string> {
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    !Array.isArray(value) &&
+    Object.values(value).every((member) => typeof member === 'string')
+  );
 }
