@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testCluster } from '../support/cluster.ts';
 import { GO_BUILD_TIMEOUT, HAS_GO } from '../support/go-program.ts';
-import { CHART, CRD_CHART, EVERYTHING, objectsOf } from './chart.ts';
+import { CHART, CRD_CHART, EVERYTHING, objectsOf, type Rendered } from './chart.ts';
 import { HELMS, type HelmProgram } from './helms.ts';
 
 const VALUES: readonly [name: string, values: object][] = [
@@ -53,11 +53,16 @@ describe.runIf(HAS_GO)('Helm 3', () => {
   });
 
   it.each(VALUES)('renders what Helm 4 renders: %s', async (_, values) => {
-    const name = ({ kind, metadata }: { kind: string; metadata: { name: string } }): string =>
-      `${kind}/${metadata.name}`;
     const [old, current] = await Promise.all([render(3, values), render(4, values)]);
-    const sorted = (text: string): object[] =>
-      objectsOf(text).toSorted((one, other) => name(one).localeCompare(name(other)));
     expect(sorted(old)).toEqual(sorted(current));
   });
 });
+
+/** Helm 3 and Helm 4 print in different orders. */
+function sorted(text: string): Rendered[] {
+  return objectsOf(text).toSorted((one, other) => name(one).localeCompare(name(other)));
+}
+
+function name({ kind, metadata }: Rendered): string {
+  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
+}

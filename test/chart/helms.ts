@@ -8,15 +8,19 @@ import { run, type RunOptions, type RunResult } from '../support/run.ts';
 export type HelmProgram = (args: readonly string[], options?: RunOptions) => Promise<RunResult>;
 
 export interface HelmVersion {
-  major: 3 | 4;
-  program(cluster: TestCluster): Promise<HelmProgram>;
+  readonly major: 3 | 4;
+  readonly program: (cluster: TestCluster) => Promise<HelmProgram>;
 }
 
 /** The versions that there are here: Helm 3 is built, which takes Go. */
 export const HELMS: readonly HelmVersion[] = [
-  { major: 4, program: (cluster) => Promise.resolve(cluster.helm) },
+  { major: 4, program: helm4For },
   ...(HAS_GO ? [{ major: 3 as const, program: helm3For }] : []),
 ];
+
+function helm4For(cluster: TestCluster): Promise<HelmProgram> {
+  return Promise.resolve((args, options) => cluster.helm(args, options));
+}
 
 async function helm3For(cluster: TestCluster): Promise<HelmProgram> {
   const path = await helm3();

@@ -43,6 +43,11 @@ function within(program: HelmProgram, namespace: string) {
   };
 }
 
+/** Values of a release that looks after one namespace. */
+function values(namespace: string): string[] {
+  return ['--set', `namespaces={${namespace}},admissionPolicies.enabled=false`];
+}
+
 async function withoutCrds(): Promise<void> {
   const folder = join(ROOT, 'deploy/kustomize/crds');
   const { code, stderr } = await own.cluster.kubectl(['delete', '--ignore-not-found', '--kustomize', folder]);
@@ -59,11 +64,6 @@ describe.each(HELMS)(
       await using second = await own.cluster.namespace('second');
       const run = await program(own.cluster);
       const [one, other] = [within(run, first.name), within(run, second.name)];
-      const values = (namespace: string): string[] => [
-        '--set',
-        `namespaces={${namespace}},admissionPolicies.enabled=false`,
-      ];
-
       await one('install', 'one', CHART, ...values(first.name));
       await own.cluster.kubectl(['wait', '--for=condition=Established', CRD]);
       await own.cluster.apply(BOX_AND_POLICY, first.name);
@@ -112,12 +112,12 @@ describe.runIf(HAS_GO)('a release of Helm 3', { timeout: GO_BUILD_TIMEOUT }, () 
     await using namespace = await own.cluster.namespace('older');
     const [current, old] = await Promise.all(HELMS.map(({ program }) => program(own.cluster)));
     if (current === undefined || old === undefined) throw new Error('one of two Helms is missing');
-    const values = ['--set', `namespaces={${namespace.name}},admissionPolicies.enabled=false`];
-    await within(old, namespace.name)('install', 'one', CHART, ...values);
+    const mine = values(namespace.name);
+    await within(old, namespace.name)('install', 'one', CHART, ...mine);
     const before = await described();
     using changed = chartWithChangedCrd();
     const helm = within(current, namespace.name);
-    await helm('upgrade', 'one', changed.path, ...values, '--set', 'replicas=3');
+    await helm('upgrade', 'one', changed.path, ...mine, '--set', 'replicas=3');
     expect(await described()).toBe(changed.description);
     const { spec } = await own.cluster.get<Rendered>('deployment', 'one-boxwright', '-n', namespace.name);
     expect(spec).toMatchObject({ replicas: 3 });
