@@ -93,12 +93,12 @@ export async function convergeDraft<R extends DraftResource>(
       fields: {},
     };
   }
-  const noLongerManaged = draft.variables
+  const newlyManaged = draft.variables
     .map(({ key }) => key)
     .filter((key) => !managed.variables.includes(key));
-  if (!fresh && noLongerManaged.length > 0 && status.draftHash !== undefined) {
+  if (!fresh && newlyManaged.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
-    const union = [...new Set([...managed.variables, ...noLongerManaged])].toSorted();
+    const union = [...new Set([...managed.variables, ...newlyManaged])].toSorted();
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
       fields: { managed: { ...status.managed, variables: union } } as StatusFields<R>,
