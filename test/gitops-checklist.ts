@@ -418,6 +418,7 @@ export const CHECKLIST: readonly ChecklistLine[] = [
       'upgrade and rollback write nothing outside',
       [UPGRADE, 'sends nothing when the present definitions come, and then does what they allow'],
       [UPGRADE, 'lets the %s version end what the other has begun, after a %s'],
+      [UPGRADE, 'has one leader at a time while the %s version is rolled out beside the other'],
       ['test/chart/install.test.ts', 'without a write that nobody asked for'],
     ),
     note: 'From and to a commit of before, since there is no release yet; by Helm between two sets of values of one version.',

@@ -1,4 +1,5 @@
 import { isWrite, type AuditEvent } from '../../src/devcluster/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { startOperatorProgram, type Program } from '../support/programs.ts';
 import type { RealWorld } from '../support/real-world.ts';
 
@@ -28,7 +29,34 @@ export class Operators implements AsyncDisposable {
   }
 
   start(version: Version): void {
-    this.#running = startOperatorProgram({
+    this.#running = this.#begin(version);
+  }
+
+  /** As a rolling update does it: the next one waits for the lead before the one that has it is told to go. */
+  async roll(version: Version): Promise<void> {
+    const before = this.#running;
+    const looks = this.#leaseCalls(version).length;
+    this.#running = this.#begin(version);
+    await eventually(`the ${version} version waits`, () => this.#leaseCalls(version).length > looks + 1, {
+      timeoutMs: 120_000,
+    });
+    await before?.stop();
+  }
+
+  /** Who has written the leader lease, one after the other. */
+  leaders(since: number): Version[] {
+    return this.#world.cluster
+      .auditLog()
+      .slice(since)
+      .filter((event) => isWrite(event) && event.objectRef?.resource === 'leases')
+      .filter(({ responseStatus }) => (responseStatus?.code ?? 500) < 300)
+      .flatMap(({ user }) =>
+        (['older', 'present'] as const).filter((one) => user.username === this.#user(one)),
+      );
+  }
+
+  #begin(version: Version): Program {
+    return startOperatorProgram({
       kubeconfigFile: this.#kubeconfigs[version],
       home: this.#world.home,
       namespaces: [this.#world.namespace],
@@ -65,6 +93,14 @@ export class Operators implements AsyncDisposable {
           isWrite(event) &&
           event.objectRef?.resource !== 'events' &&
           event.objectRef?.resource !== 'leases',
+      );
+  }
+
+  #leaseCalls(version: Version): AuditEvent[] {
+    return this.#world.cluster
+      .auditLog()
+      .filter(
+        ({ user, objectRef }) => user.username === this.#user(version) && objectRef?.resource === 'leases',
       );
   }
 

@@ -179,6 +179,17 @@ describe.skipIf(!HAS_HISTORY)(
       });
     });
 
+    it.each(['older', 'present'] as const)(
+      'has one leader at a time while the %s version is rolled out beside the other, and sends nothing',
+      async (version) => {
+        const since = own.cluster.auditLog().length;
+        const quiet = await whileSettled(version, () => operators.roll(version));
+        expect(quiet).toEqual({ service: [], kubernetes: [] });
+        const changes = operators.leaders(since).filter((one, at, all) => one !== all[at - 1]);
+        expect(changes).toEqual([version === 'older' ? 'present' : 'older', version]);
+      },
+    );
+
     it('ends with everything deleted by the present version on the older definitions', async () => {
       const { code, stderr } = await world.kubectl('delete', EVERY_KIND, '--all', '--timeout=60s');
       expect(stderr).toBe('');
