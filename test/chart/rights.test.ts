@@ -129,8 +129,8 @@ describe.each(INSTALLATIONS)(
         operator.start();
         await world.put(world.connection());
         await world.put(exampleText());
-        await world.ready('Instance', 'web-eu', 60_000);
-        await world.ready('InstanceLease', 'evening');
+        await world.ready('Instance', 'web-eu', 120_000);
+        await world.ready('InstanceLease', 'evening', 120_000);
         // A key that somebody emptied is filled again by the next process.
         await operator.stop();
         await emptyKey(world);
@@ -143,7 +143,7 @@ describe.each(INSTALLATIONS)(
           ['Stopped', 'ShutDown'],
         ] as const) {
           await world.edit('Instance', 'web-eu', { powerState });
-          await world.condition('Instance', 'web-eu', { status: 'True', reason }, 60_000);
+          await world.condition('Instance', 'web-eu', { status: 'True', reason }, 120_000);
         }
         for (const [kind, name] of [
           ['InstanceLease', 'evening'],
@@ -154,7 +154,7 @@ describe.each(INSTALLATIONS)(
           ['Connection', 'main'],
         ] as const) {
           await world.delete(kind, name);
-          await world.gone(kind, name, 60_000);
+          await world.gone(kind, name, 120_000);
         }
         expect(world.sandbox.admin.calls().some(({ method }) => method === 'DELETE')).toBe(true);
       } catch (error) {
@@ -167,7 +167,7 @@ describe.each(INSTALLATIONS)(
         const found = comparison.result().get(mode);
         return found?.used.some((grant) => grant.endsWith(' watch')) === true && found;
       });
-    }, 240_000);
+    }, 480_000);
 
     it('is denied nothing', () => {
       expect(tally?.requests).toBeGreaterThan(20);

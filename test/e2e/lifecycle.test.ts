@@ -25,7 +25,8 @@ function start(): Promise<RealWorld> {
   return RealWorld.start({ cluster: own.cluster, mode: 'cluster-wide' });
 }
 
-describe('the examples', () => {
+// In a control plane that has just started, on a machine that may have other things to do.
+describe('the examples', { timeout: 120_000 }, () => {
   let world: RealWorld;
   let manifests: string;
   beforeAll(async () => {
@@ -36,7 +37,7 @@ describe('the examples', () => {
 
   it('become Ready, every kind, after one kubectl apply', async () => {
     await world.apply(manifests);
-    const said = await world.waitReady(OF_OURS);
+    const said = await world.waitReady(OF_OURS, 100);
     for (const name of OF_OURS) expect(said).toContain(`${name.split('/')[1]} condition met`);
     expect(world.sandbox.admin.records('instances')).toHaveLength(1);
     expect(world.sandbox.admin.records('boxes')).toHaveLength(3);
