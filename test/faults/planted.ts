@@ -40,8 +40,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the create-intent stays after the claim',
     file: 'controllers/record/effects.ts',
-    find: '...claimAnnotations(id, claimant), [ANNOTATIONS.createIntent]: null }',
-    replace: '...claimAnnotations(id, claimant) }',
+    find: '...this.#kind.claimExtras?.(intent),\n      [ANNOTATIONS.createIntent]: null,',
+    replace: '...this.#kind.claimExtras?.(intent),',
     workloads: ['policy box'],
   },
   {
