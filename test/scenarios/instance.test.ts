@@ -1,40 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CONNECTION, typeOfKind, World } from '../support/world.ts';
-
-const BOXES = `
-apiVersion: boxwright.dev/v1alpha1
-kind: Box
-metadata: {name: web}
-spec:
-  connectionRef: {name: main}
-  variables:
-    - {name: PORT, type: Port, value: '8080'}
-  events:
-    install: {inline: "#!/bin/bash\\necho installed"}
-    configure: {inline: "#!/bin/bash\\necho configured"}
----
-apiVersion: boxwright.dev/v1alpha1
-kind: PolicyBox
-metadata: {name: small}
-spec:
-  connectionRef: {name: main}
-  providerId: 00000000-0000-4000-8000-000000000001
-  claims: [Linux]
-  profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 1}}
-`;
-
-function instance(spec: string, name = 'web-eu'): string {
-  return `
-apiVersion: boxwright.dev/v1alpha1
-kind: Instance
-metadata: {name: ${name}}
-spec:
-  connectionRef: {name: main}
-  boxRef: {name: web}
-  policyBoxRef: {name: small}
-${spec}
-`;
-}
+import { BOXES, instance } from './shop.ts';
 
 function leaseOf(name: string): string {
   return `
