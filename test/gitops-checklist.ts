@@ -34,6 +34,9 @@ const SERVER = 'test/chart/server.test.ts';
 const UPGRADE = 'test/upgrade/upgrade.test.ts';
 const TEARDOWN = 'test/scenarios/teardown.test.ts';
 const LEAVING = 'test/chart/leaving.test.ts';
+const INSTALL = 'test/chart/install.test.ts';
+const HELM_VERSIONS = 'test/chart/helm-versions.test.ts';
+const KEPT_CRDS = 'test/chart/kept-crds.test.ts';
 const NO_FLUX = 'Flux’s own packages stand for its controllers.';
 const NO_ARGO = 'Argo CD’s Lua contract, in its interpreter, stands for its controller.';
 
@@ -273,10 +276,13 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     DAY,
     'copies its marks to no other object, which Argo CD would prune',
   ]),
-  line('G40', 'the chart renders the same twice', [
-    RENDER,
-    'renders the same twice, with everything switched on',
-  ]),
+  line(
+    'G40',
+    'the chart renders the same twice',
+    [RENDER, 'renders the same twice, with everything switched on'],
+    [HELM_VERSIONS, 'renders the same twice: %s'],
+    [HELM_VERSIONS, 'renders what Helm 4 renders: %s'],
+  ),
   line('G41', 'no hooks, no look-ups', [RENDER, 'has no hook but the test, and looks nothing up']),
   line('G42', 'paused is Suspended', [
     ARGO,
@@ -310,6 +316,8 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     'definitions in templates, kept; a chart of their own; small',
     [RENDER, 'installs the CRDs, kept when the release goes, or leaves them to the other chart'],
     [RENDER, 'is far smaller than what a release Secret may hold'],
+    [KEPT_CRDS, 'stay with their resources when it goes, and come under the next one'],
+    [KEPT_CRDS, 'can be those of kubectl, or of the chart that has only them'],
   ),
   line('G49', 'values by schema and in a reference', [
     RENDER,
@@ -399,7 +407,7 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     'G61',
     'notes and helm test',
     [RENDER, 'print what to do next, and no secret'],
-    ['test/chart/install.test.ts', 'installs until ready, is tested, upgrades'],
+    [INSTALL, 'installs until ready, is tested, upgrades'],
   ),
   line('G62', 'what can be added', [
     PODS,
@@ -411,6 +419,7 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     [LEAVING, 'keeps the kinds and what is left, and lets go of it by the command of the guide'],
     [LIFECYCLE, 'ends with everything in it when it is deleted'],
     ['test/e2e/scoped.test.ts', 'ends when its resources were deleted before it'],
+    [INSTALL, 'rolls back and goes, without a write that nobody asked for'],
   ),
   {
     ...line(
@@ -419,9 +428,10 @@ export const CHECKLIST: readonly ChecklistLine[] = [
       [UPGRADE, 'sends nothing when the present definitions come, and then does what they allow'],
       [UPGRADE, 'lets the %s version end what the other has begun, after a %s'],
       [UPGRADE, 'has one leader at a time while the %s version is rolled out beside the other'],
-      ['test/chart/install.test.ts', 'without a write that nobody asked for'],
+      [INSTALL, 'without a write that nobody asked for'],
+      [KEPT_CRDS, 'is upgraded by Helm 4, its kinds too, and rolled back'],
     ),
-    note: 'From and to a commit of before, since there is no release yet; by Helm between two sets of values of one version.',
+    note: 'From and to a commit of before, since there is no release yet; by Helm 3 and 4 between two sets of values and definitions of one version.',
   },
 ].map(explained);
 
