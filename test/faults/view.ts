@@ -126,12 +126,15 @@ function shownResource(object: Shown): Json {
 function neutral(text: string, names: ReadonlyMap<string, string>): string {
   let out = text;
   for (const [id, name] of names) out = out.replaceAll(id, name);
-  return out
-    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?/g, '<time>')
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
-    .replace(/\beb-[a-z0-9]{5}\b/g, '<service>')
-    .replace(/\b[a-z2-7]{8}:[a-z2-7]{32}\b/g, '<keyed hash>')
-    .replace(/"[a-z2-7]{24}"/g, '"<hash>"')
-    .replace(/http:\/\/127\.0\.0\.1:\d+/g, '<endpoint>')
-    .replace(/"upload_date":"[^"]*"/g, '"upload_date":"<time>"');
+  return (
+    out
+      .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?/g, '<time>')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
+      .replace(/\beb-[a-z0-9]{5}\b/g, '<service>')
+      .replace(/\b[a-z2-7]{8}:[a-z2-7]{32}\b/g, '<keyed hash>')
+      // In JSON, and in the JSON that an annotation holds.
+      .replace(/(\\?")[a-z2-7]{24}\1/g, '$1<hash>$1')
+      .replace(/http:\/\/127\.0\.0\.1:\d+/g, '<endpoint>')
+      .replace(/"upload_date":"[^"]*"/g, '"upload_date":"<time>"')
+  );
 }
