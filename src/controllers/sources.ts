@@ -8,6 +8,7 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
+import { raceAbort } from '../base/race-abort.ts';
 import { SecretValues } from './secret-values.ts';
 import type { SecretWatch } from './secret-watch.ts';
 
@@ -163,13 +164,16 @@ export class KubeSources implements Sources {
     }
     const key = `${namespace}/${name}`;
     const shared = this.#secrets.get(key);
-    if (shared !== undefined && (after === undefined || shared.mark > after)) return shared.object;
-    const read = { at: now, mark: this.mark(), object: this.#readSecret(namespace, name, signal) };
+    if (shared !== undefined && (after === undefined || shared.mark > after)) {
+      return raceAbort(shared.object, signal);
+    }
+    // Without the signal of whoever asks first: others may join, and its end is not theirs.
+    const read = { at: now, mark: this.mark(), object: this.#readSecret(namespace, name) };
     this.#secrets.set(key, read);
     read.object.catch(() => {
       if (this.#secrets.get(key) === read) this.#secrets.delete(key);
     });
-    return read.object;
+    return raceAbort(read.object, signal);
   }
 
   async #readSecret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {

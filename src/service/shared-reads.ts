@@ -1,4 +1,4 @@
-import { raceAbort } from './call/race-abort.ts';
+import { raceAbort } from '../base/race-abort.ts';
 import type { ProviderRecord, WorkspaceRecord } from './models/account.ts';
 import type { BoxRecord } from './models/box.ts';
 import type { InstanceRecord } from './models/instance.ts';

@@ -70,7 +70,12 @@ export class MetricsServer implements Endpoint {
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       this.#answer(request, response).catch(() => response.destroy());
     };
-    const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS };
+    const limits = {
+      requestTimeout: REQUEST_MS,
+      headersTimeout: REQUEST_MS,
+      // Node looks at the limits this often; by default every 30 s, for which silent clients would hold their places.
+      connectionsCheckingInterval: 1_000,
+    };
     if (secure === undefined) {
       const server = createServer(limits, answer);
       server.maxConnections = MAX_CONNECTIONS;

@@ -1,4 +1,4 @@
-import { raceAbort } from './race-abort.ts';
+import { raceAbort } from '../../base/race-abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../errors.ts';
 

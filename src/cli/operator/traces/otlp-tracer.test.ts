@@ -123,6 +123,22 @@ describe('traces', () => {
     await settle();
     expect(lines.at(-1)).toBe('traces are delivered again');
   });
+
+  it('are given up at the end after one failure, however many wait', async () => {
+    const underWay: ((error: Error) => void)[] = [];
+    const { tracer } = setup(() => new Promise((_resolve, reject) => underWay.push(reject)));
+    for (let n = 0; n < 900; n++) {
+      await tracer.within('pass', {}, () => {
+        tracer.note(call);
+        return Promise.resolve();
+      });
+    }
+    const closed = tracer.close();
+    expect(underWay).toHaveLength(1);
+    underWay[0]?.(new Error('away'));
+    await closed;
+    expect(underWay).toHaveLength(1);
+  });
 });
 
 describe('sending to a collector', () => {

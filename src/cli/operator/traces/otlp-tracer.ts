@@ -42,6 +42,7 @@ export class OtlpTracer implements Tracer {
   #timer: Timer | undefined;
   #sending: Promise<void> = Promise.resolve();
   #failing = false;
+  #closing = false;
 
   constructor(options: OtlpTracerOptions) {
     this.#options = options;
@@ -78,6 +79,7 @@ export class OtlpTracer implements Tracer {
 
   /** Sends what is left. Call it once, at the end. */
   async close(): Promise<void> {
+    this.#closing = true;
     this.#flush();
     await this.#sending;
   }
@@ -110,6 +112,8 @@ export class OtlpTracer implements Tracer {
         // Traces are a convenience: they are dropped, and said once.
         if (!this.#failing) log.warn({ err: error }, 'traces are not delivered, they are dropped');
         this.#failing = true;
+        // Whoever ends does not wait for a collector batch by batch.
+        if (this.#closing) this.#spans = [];
       }
     }
   }

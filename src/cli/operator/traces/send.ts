@@ -12,8 +12,8 @@ export function sendTo(endpoint: URL, userAgent: string): SendTraces {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent },
       body,
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
+      // The connecting included, which the time-outs of undici are not for.
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await answer.dump();
     if (statusCode >= 300) throw new Error(`the collector at ${url.host} answered ${statusCode}`);
