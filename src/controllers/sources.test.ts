@@ -54,13 +54,13 @@ describe('a key of a Secret', () => {
 describe('reads of one Secret', () => {
   it('go on for who joined when the first who asked gives up, and end for who gives up', async () => {
     const { sources, port } = make({});
-    let give: (given: KubeAnswer) => void = () => undefined;
-    port.onRequest = () => new Promise<KubeAnswer>((resolve) => (give = resolve));
+    const { promise, resolve } = Promise.withResolvers<KubeAnswer>();
+    port.onRequest = () => promise;
     const first = new AbortController();
     const [a, b] = [sources.read('shop', ref('a'), { signal: first.signal }), sources.read('shop', ref('a'))];
     first.abort(new Error('the first gave up'));
     await expect(a).rejects.toThrow('the first gave up');
-    give(answer(200, { metadata: { name: 'db', namespace: 'shop' }, data: { a: base64('one') } }));
+    resolve(answer(200, { metadata: { name: 'db', namespace: 'shop' }, data: { a: base64('one') } }));
     expect(await b).toMatchObject({ kind: 'found' });
   });
 
