@@ -140,6 +140,32 @@ describe('shared lists', () => {
     expect(asked).toHaveLength(3);
   });
 
+  it('believes no older read that something is not there', async () => {
+    const { shared, asked, clock } = setup();
+    await clock.advance(5);
+    const first = shared.list('instances', 'w');
+    asked[0]?.start(5);
+    asked[0]?.answer(found(5));
+    await first;
+    await clock.advance(10);
+    const options = { maxAgeMs: 30_000 };
+    const there = shared.list('instances', 'w', { ...options, holding: ({ id }) => id === 'i-5' });
+    expect(await there).toMatchObject({ startedAt: 5 });
+    const lacking = shared.list('instances', 'w', { ...options, holding: ({ id }) => id === 'i-16' });
+    await settle();
+    expect(asked).toHaveLength(2);
+    asked[1]?.start(16);
+    asked[1]?.answer(found(16));
+    expect(await lacking).toMatchObject({ record: [{ id: 'i-16' }] });
+    await clock.advance(10);
+    const nowhere = shared.list('instances', 'w', { holding: ({ id }) => id === 'i-9' });
+    await settle();
+    asked[2]?.start(26);
+    asked[2]?.answer(found(26));
+    expect(await nowhere).toMatchObject({ startedAt: 26 });
+    expect(asked).toHaveLength(3);
+  });
+
   it('lets one caller leave without the others, and ends the read with the last', async () => {
     const { shared, asked } = setup();
     const [one, two] = [new AbortController(), new AbortController()];

@@ -23,12 +23,21 @@ export interface SharedListOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** {@link SharedListOptions} of one list. */
+export interface SharedListRequest<Entry> extends SharedListOptions {
+  /**
+   * What the caller looks for. A read that started before the call may show that it is there, never that it is
+   * not: without such an entry the list is read once more.
+   */
+  holding?: ((entry: Entry) => boolean) | undefined;
+}
+
 /** Lists of a workspace, merged over concurrent callers (protocols: reads that are shared). */
 export interface SharedReads {
   list<F extends keyof SharedLists>(
     family: F,
     workspaceId: string,
-    options?: SharedListOptions,
+    options?: SharedListRequest<SharedLists[F]>,
   ): Promise<Read<readonly SharedLists[F][]>>;
 }
 
@@ -118,33 +127,41 @@ export function createSharedReads(read: ListReader, now: () => number): SharedRe
   }
 
   return {
-    async list<F extends keyof SharedLists>(
-      family: F,
-      workspaceId: string,
-      options: SharedListOptions = {},
-    ): Promise<Read<readonly SharedLists[F][]>> {
-      const { notBefore = Number.NEGATIVE_INFINITY, maxAgeMs = 0, priority = 'normal', signal } = options;
-      signal?.throwIfAborted();
-      const key = `${family} ${workspaceId}`;
-      const shelf = shelves.get(key) ?? { pending: new Set(), latest: undefined };
-      shelves.set(key, shelf);
-      const { latest } = shelf;
-      if (latest !== undefined && latest.startedAt >= notBefore && now() - latest.startedAt < maxAgeMs) {
-        return latest.list;
-      }
-      const pending =
-        [...shelf.pending].find((other) => canJoin(other, notBefore, priority)) ??
-        start(shelf, family, workspaceId, priority);
-      if (!pending.begun && rank[priority] < rank[pending.priority]) pending.priority = priority;
-      pending.callers += 1;
-      try {
-        return (await raceAbort(pending.result, signal)) as Read<readonly SharedLists[F][]>;
-      } finally {
-        pending.callers -= 1;
-        if (pending.callers === 0 && shelf.pending.delete(pending)) pending.abort.abort();
-      }
+    async list(family, workspaceId, { holding, ...options } = {}) {
+      const calledAt = now();
+      const list = await merged(family, workspaceId, options);
+      if (holding === undefined || list.kind !== 'found') return list;
+      if (list.startedAt >= calledAt || list.record.some(holding)) return list;
+      return merged(family, workspaceId, { ...options, notBefore: calledAt });
     },
   };
+
+  async function merged<F extends keyof SharedLists>(
+    family: F,
+    workspaceId: string,
+    options: SharedListOptions,
+  ): Promise<Read<readonly SharedLists[F][]>> {
+    const { notBefore = Number.NEGATIVE_INFINITY, maxAgeMs = 0, priority = 'normal', signal } = options;
+    signal?.throwIfAborted();
+    const key = `${family} ${workspaceId}`;
+    const shelf = shelves.get(key) ?? { pending: new Set(), latest: undefined };
+    shelves.set(key, shelf);
+    const { latest } = shelf;
+    if (latest !== undefined && latest.startedAt >= notBefore && now() - latest.startedAt < maxAgeMs) {
+      return latest.list;
+    }
+    const pending =
+      [...shelf.pending].find((other) => canJoin(other, notBefore, priority)) ??
+      start(shelf, family, workspaceId, priority);
+    if (!pending.begun && rank[priority] < rank[pending.priority]) pending.priority = priority;
+    pending.callers += 1;
+    try {
+      return (await raceAbort(pending.result, signal)) as Read<readonly SharedLists[F][]>;
+    } finally {
+      pending.callers -= 1;
+      if (pending.callers === 0 && shelf.pending.delete(pending)) pending.abort.abort();
+    }
+  }
 }
 
 function canJoin(pending: Pending, notBefore: number, priority: Priority): boolean {

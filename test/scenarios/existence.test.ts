@@ -117,6 +117,28 @@ describe('a record of the service', () => {
     expect(shop.writes(before)).toEqual([]);
   });
 
+  it('that was made a moment ago is adopted at once, though an older list lacks it', async () => {
+    await open();
+    const boxNamed = (name: string, annotations: string): string => `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: ${name}, annotations: ${annotations}}
+spec: {connectionRef: {name: main}}
+`;
+    await shop.world.apply(boxNamed('older', '{}'));
+    await shop.world.until(() => shop.ready('older', 'Box') === 'True Settled');
+    await shop.byHand('POST', '/services/boxes', {
+      schema: `${shop.world.sandbox.schemaBase}/boxes/script`,
+      name: 'made-by-hand',
+      owner: 'ops',
+    });
+    const boxes = shop.world.sandbox.admin.records('boxes') as { id: string; name: string }[];
+    const { id } = boxes.find(({ name }) => name === 'made-by-hand') ?? { id: 'none' };
+    await shop.world.apply(boxNamed('made-by-hand', `{boxwright.dev/adopt: ${id}}`));
+    await shop.world.until(() => shop.ready('made-by-hand', 'Box') === 'True Settled', 10_000);
+    expect(shop.world.get('Box', 'made-by-hand')?.status?.id).toBe(id);
+  });
+
   it('that is only observed is shown as it changes, and never written', async () => {
     await open();
     await shop.world.apply(instance(`${TAGGED}  deletionPolicy: Orphan`));

@@ -98,6 +98,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (list.kind !== 'found') return failedRead(list, pass);
     const workspace = await handle.client.shared.list('workspaces', '', {
       maxAgeMs: SHARED_LIST_AGE_MS,
+      holding: (entry) => entry.id === owner,
       priority: pass.priority,
       signal: pass.signal,
     });
@@ -144,6 +145,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (why !== undefined) return seen({ kind: 'misfit', why }, read.startedAt);
     const list = await pass.handle.client.shared.list(this.#kind.family, pass.owner, {
       maxAgeMs: SHARED_LIST_AGE_MS / 3,
+      holding: (entry) => entry.id === id,
       priority: pass.priority,
       signal: pass.signal,
     });
