@@ -139,7 +139,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     providers: createProviders(caller, decoders),
     blobs: createBlobs(caller, decoders),
     security: createSecurity(caller, decoders),
-    shared: createSharedReads(listReader(workspaces), () => clock.monotonic()),
+    shared: createSharedReads(listReader(workspaces), () => stamps.next()),
     stamp: () => stamps.next(),
     secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),

@@ -74,11 +74,11 @@ const never: Promise<AnyList> = new Promise(() => undefined);
 const rank: Readonly<Record<Priority, number>> = { user: 0, normal: 1, periodic: 2 };
 
 /**
- * {@link SharedReads} over a reader and a monotonic `now` in milliseconds. Of one list at most one read is under
- * way and one gathers callers behind it, so that many that each want a read newer than their own write share
- * it too.
+ * {@link SharedReads} over a reader and the stamps of its client, milliseconds. Of one list at most one read
+ * is under way and one gathers callers behind it, so that many that each want a read newer than their own
+ * write share it too.
  */
-export function createSharedReads(read: ListReader, now: () => number): SharedReads {
+export function createSharedReads(read: ListReader, stamp: () => number): SharedReads {
   const shelves = new Map<string, Shelf>();
 
   async function run(
@@ -128,7 +128,7 @@ export function createSharedReads(read: ListReader, now: () => number): SharedRe
 
   return {
     async list(family, workspaceId, { holding, ...options } = {}) {
-      const calledAt = now();
+      const calledAt = stamp();
       const list = await merged(family, workspaceId, options);
       if (holding === undefined || list.kind !== 'found') return list;
       if (list.startedAt >= calledAt || list.record.some(holding)) return list;
@@ -147,7 +147,7 @@ export function createSharedReads(read: ListReader, now: () => number): SharedRe
     const shelf = shelves.get(key) ?? { pending: new Set(), latest: undefined };
     shelves.set(key, shelf);
     const { latest } = shelf;
-    if (latest !== undefined && latest.startedAt >= notBefore && now() - latest.startedAt < maxAgeMs) {
+    if (latest !== undefined && latest.startedAt >= notBefore && stamp() - latest.startedAt < maxAgeMs) {
       return latest.list;
     }
     const pending =

@@ -3,6 +3,15 @@ import { answer, changed, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const TAGGED = '  tags: [shop]\n';
 
+function boxNamed(name: string, annotations = '{}'): string {
+  return `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: ${name}, annotations: ${annotations}}
+spec: {connectionRef: {name: main}}
+`;
+}
+
 describe('a record of the service', () => {
   let shop: Shop;
   const open = async (...options: Parameters<typeof Shop.open>): Promise<void> => {
@@ -119,19 +128,15 @@ describe('a record of the service', () => {
 
   it('that was made a moment ago is adopted at once, though an older list lacks it', async () => {
     await open();
-    const boxNamed = (name: string, annotations: string): string => `
-apiVersion: boxwright.dev/v1alpha1
-kind: Box
-metadata: {name: ${name}, annotations: ${annotations}}
-spec: {connectionRef: {name: main}}
-`;
-    await shop.world.apply(boxNamed('older', '{}'));
+    await shop.world.apply(boxNamed('older'));
     await shop.world.until(() => shop.ready('older', 'Box') === 'True Settled');
-    await shop.byHand('POST', '/services/boxes', {
+    const answered = await shop.byHand('POST', '/services/boxes', {
       schema: `${shop.world.sandbox.schemaBase}/boxes/script`,
       name: 'made-by-hand',
       owner: 'ops',
+      requirements: [],
     });
+    expect(answered).toBe(200);
     const boxes = shop.world.sandbox.admin.records('boxes') as { id: string; name: string }[];
     const { id } = boxes.find(({ name }) => name === 'made-by-hand') ?? { id: 'none' };
     await shop.world.apply(boxNamed('made-by-hand', `{boxwright.dev/adopt: ${id}}`));
