@@ -4,14 +4,16 @@
  * examples. What the folder held before is taken away. Usage: node scripts/bundle.ts [folder]
  */
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { OLDEST_NODE } from '../src/cli/required-node.ts';
 
 const SHARED: BuildOptions = {
   bundle: true,
   platform: 'node',
   format: 'esm',
-  target: 'node22.19',
+  target: `node${OLDEST_NODE}`,
   sourcemap: true,
   minify: false,
   logLevel: 'warning',
@@ -46,6 +48,24 @@ function withoutApiClasses(): Plugin {
   };
 }
 
+/**
+ * Loads the modules of Node where the modules that import them run. As imports of the one file they would all be
+ * loaded before its first line, which an older Node that lacks one would never reach: nobody could be told why.
+ */
+function builtinsOnDemand(): Plugin {
+  return {
+    name: 'builtins-on-demand',
+    setup(to) {
+      to.onResolve({ filter: /^[a-z0-9_/:]+$/ }, ({ path, kind }) =>
+        kind === 'import-statement' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+      );
+      to.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+        contents: `module.exports = require(${JSON.stringify(path)});`,
+      }));
+    },
+  };
+}
+
 /** Makes the bundle in `folder` and answers the path of the program. */
 export async function bundle(folder: string): Promise<string> {
   const program = join(folder, 'boxwright.js');
@@ -54,7 +74,7 @@ export async function bundle(folder: string): Promise<string> {
     ...SHARED,
     entryPoints: [source('cli/main.ts')],
     outfile: program,
-    plugins: [withoutApiClasses()],
+    plugins: [withoutApiClasses(), builtinsOnDemand()],
   });
   await build({
     ...SHARED,

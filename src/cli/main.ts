@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './node-check.ts';
 import { systemClock } from '../base/clock.ts';
 import { Interrupt } from './interrupt.ts';
 import { runProgram } from './program.ts';

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeComplaint, OLDEST_NODE } from '../../src/cli/required-node.ts';
 import { ROOT } from '../api/install.ts';
 import { run, type RunResult } from '../support/run.ts';
 
@@ -27,7 +29,52 @@ function bundleWith(env: Readonly<Record<string, string>>, ...argv: string[]): P
   });
 }
 
+/** A Node.js on PATH that is older than the program needs; undefined where there is none. */
+function oldNode(): string | undefined {
+  const candidates = (process.env['PATH'] ?? '').split(delimiter).map((each) => join(each, 'node'));
+  return candidates.find((path) => {
+    const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+    return status === 0 && nodeComplaint(stdout.trim().replace(/^v/, ''), path) !== undefined;
+  });
+}
+
+const OLD_NODE = oldNode();
+
+describe('on a Node.js that is too old', () => {
+  const told = (version: string): RegExp =>
+    new RegExp(`^boxwright needs Node\\.js ${OLDEST_NODE} or newer, and \\S+ is v${version}: .+\n$`);
+
+  it('says so in one line and ends with 2, whatever it was called for', async () => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '21.7.3' } })`;
+    for (const argv of [[], ['--version'], ['sandbox'], ['nonsense']]) {
+      const { code, stdout, stderr } = await run(process.execPath, [
+        `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
+        join(folder, 'boxwright.js'),
+        ...argv,
+      ]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(told('21\\.7\\.3'));
+    }
+  });
+
+  it.skipIf(OLD_NODE === undefined)('that is really there says the same', async () => {
+    const { code, stdout, stderr } = await run(OLD_NODE ?? '', [join(folder, 'boxwright.js'), 'operator']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(told('\\d+\\.\\d+\\.\\d+'));
+  });
+});
+
 describe('the program in one file', () => {
+  it('loads the database for the embedded service alone', async () => {
+    const without = (...argv: string[]): Promise<RunResult> =>
+      run(process.execPath, ['--no-experimental-sqlite', join(folder, 'boxwright.js'), ...argv]);
+    expect(await without('version')).toMatchObject({ code: 0, stderr: '' });
+    expect(await without('dev', '--help')).toMatchObject({ code: 0, stderr: '' });
+    const operator = await without('operator', '--log-format=text', '--kubeconfig=/nowhere/kubeconfig');
+    expect(operator).toMatchObject({ code: 1, stderr: expect.stringContaining('/nowhere/kubeconfig') });
+    expect(operator.stderr).not.toContain('sqlite');
+  });
+
   it.each(['operator', 'dev', 'sandbox', 'completion', 'version'])(
     'prints the help of %s',
     async (command) => {
