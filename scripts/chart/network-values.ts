@@ -1,6 +1,8 @@
 import { group, flag, piece, text, texts, type Field } from './fields.ts';
 
 const CIDR = { pattern: '^[0-9A-Fa-f:.]+/[0-9]{1,3}$' };
+/** What the operator takes for a proxy: see src/base/proxy/settings.ts. */
+const PROXY = { pattern: '^((https?://)?([^/@\\s]+@)?[^/@:\\s][^/@\\s]*/?)?$' };
 
 /** Values about what the pods may reach, and who may reach them. */
 export function networkValues(): Record<string, Field> {
@@ -26,14 +28,22 @@ export function networkValues(): Record<string, Field> {
         cidrs: texts([], 'Its addresses, or those of the way to it. Empty: all.', CIDR),
         ports: ports([443], 'Its ports.'),
       }),
+      proxyTo: piece(
+        [],
+        'Peers that are the proxy; its port is that of `proxy`. Empty: everything at that port.',
+      ),
+      tracesTo: piece(
+        [],
+        'Peers that collect traces; their port is that of `traces.endpoint`. Empty: everything at that port.',
+      ),
       extraIngress: piece([], 'Further ingress rules.'),
-      extraEgress: piece([], 'Further egress rules.'),
+      extraEgress: piece([], 'Further egress rules, as `{ports, to}`.'),
     }),
     proxy: group(
-      'Sets the usual variables, in both spellings. Services are called through them, the API server directly. A proxy with a password: give HTTPS_PROXY by extraEnv from a Secret instead.',
+      'Sets the usual variables, in both spellings. Services are called through them, the API server directly. The network policy lets their ports out. A proxy with a password: give HTTPS_PROXY by extraEnv from a Secret instead, and its port in `networkPolicy.extraEgress`.',
       {
-        http: text('', 'HTTP_PROXY.'),
-        https: text('', 'HTTPS_PROXY.'),
+        http: text('', 'HTTP_PROXY.', PROXY),
+        https: text('', 'HTTPS_PROXY.', PROXY),
         exclude: text('', 'NO_PROXY.'),
       },
     ),

@@ -53,7 +53,7 @@ export const VALUES: Group = group('', {
   traces: group('OpenTelemetry traces: passes over resources, and the calls to services that they make.', {
     endpoint: text(
       '',
-      'Collector that takes OTLP over HTTP, such as `http://collector.observability:4318`. Empty: no traces. A port other than 443 needs a rule in `networkPolicy.extraEgress`.',
+      'Collector that takes OTLP over HTTP, such as `http://collector.observability:4318`. Empty: no traces. The network policy lets its port out.',
       { pattern: '^(https?://.+)?$' },
     ),
   }),

@@ -122,6 +122,9 @@ export const EVERYTHING = {
     metricsFrom: [{ namespaceSelector: {} }],
     apiServer: { cidrs: ['192.0.2.2/32'] },
     service: { cidrs: ['192.0.2.0/24'] },
-    extraEgress: [{ ports: [{ port: 3128 }] }],
+    proxyTo: [{ ipBlock: { cidr: '192.0.2.9/32' } }],
+    tracesTo: [{ namespaceSelector: {} }],
+    extraEgress: [{ ports: [{ port: 8080 }] }],
   },
+  traces: { endpoint: 'http://collector.observability:4318' },
 };

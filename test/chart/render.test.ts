@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { KINDS } from '../../src/api/kinds.ts';
+import { HttpProxy } from '../../src/base/proxy/settings.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
 import { CHART, CRD_CHART, EVERYTHING, Helm, objectsOf, only, type Rendered } from './chart.ts';
 
@@ -92,6 +93,7 @@ describe('the values', () => {
     ['a type that does not fit', { allowedHosts: 'deploy.example.com' }, '/allowedHosts'],
     ['an endpoint where a host belongs', { allowedHosts: ['https://deploy.example.com'] }, '/allowedHosts/0'],
     ['a digest that is none', { image: { digest: 'latest' } }, '/image/digest'],
+    ['a proxy of another kind', { proxy: { https: 'socks5://proxy.example.com' } }, '/proxy/https'],
     ['a number out of range', { heapPercent: 100 }, '/heapPercent'],
   ])('are refused with %s', async (_, values, message) => {
     const { code, stderr } = await helm.template(values);
@@ -120,9 +122,41 @@ describe('the surroundings', () => {
         { ports: [{ port: 53 }, { port: 53 }] },
         { to: [{ ipBlock: { cidr: '192.0.2.2/32' } }], ports: [{ port: 443 }, { port: 6443 }] },
         { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443 }] },
-        { ports: [{ port: 3128 }] },
+        { to: [{ ipBlock: { cidr: '192.0.2.9/32' } }], ports: [{ port: 3128 }] },
+        { to: [{ namespaceSelector: {} }], ports: [{ port: 4318 }] },
+        { ports: [{ port: 8080 }] },
       ],
     });
+  });
+
+  it.each([
+    'http://proxy.example.com:3128',
+    'http://proxy.example.com/',
+    'https://proxy.example.com',
+    'proxy.example.com:8080',
+    'proxy.example.com',
+    'http://[fd00::1]:3128',
+    'https://[fd00::1]',
+    'http://user:pass%20word@proxy.example.com:3129',
+  ])('let out to a proxy at the port that the operator takes it to have: %s', async (url) => {
+    const { port } = HttpProxy.parse(url, 'HTTPS_PROXY');
+    expect(await addedEgress({ proxy: { http: url, https: url } })).toEqual([
+      { ports: [{ port, protocol: 'TCP' }] },
+    ]);
+  });
+
+  it('let out to a collector of traces, and to the proxies of both schemes', async () => {
+    const traces = { endpoint: 'https://collector.example.com/otlp' };
+    const proxy = { http: 'http://one.example.com:3128', https: 'http://two.example.com:3129' };
+    expect(await addedEgress({ traces, proxy })).toEqual([
+      {
+        ports: [
+          { port: 3128, protocol: 'TCP' },
+          { port: 3129, protocol: 'TCP' },
+        ],
+      },
+      { ports: [{ port: 443, protocol: 'TCP' }] },
+    ]);
   });
 
   it('have no monitor, rule or dashboard until asked for', async () => {
@@ -142,6 +176,14 @@ describe('the surroundings', () => {
     expect(notes).toContain('may read every Secret');
   });
 });
+
+/** What may be reached with these values and not without them. */
+async function addedEgress(values: object): Promise<unknown[]> {
+  const egress = async (some: object): Promise<unknown[]> =>
+    (only(await helm.objects(some), 'NetworkPolicy').spec as { egress: unknown[] }).egress;
+  const without = await egress({});
+  return (await egress(values)).slice(without.length);
+}
 
 function crdsOf(text: string): Rendered[] {
   return objectsOf(text).filter(({ kind }) => kind === 'CustomResourceDefinition');

@@ -98,3 +98,18 @@ imagePullSecrets:
   {{- end }}
 {{- end }}
 {{- end }}
+
+{{- /* The ports of a list of URLs as a policy writes them, each once; without a scheme it is http, "" is left out. */}}
+{{- define "boxwright.portsOf" -}}
+{{- $ports := list }}
+{{- range . }}
+{{- if . }}
+{{- $url := urlParse (ternary . (printf "http://%s" .) (contains "://" .)) }}
+{{- $default := ternary ":443" ":80" (eq $url.scheme "https") }}
+{{- $ports = append $ports (default $default (regexFind ":[0-9]+$" $url.host) | trimPrefix ":" | int) }}
+{{- end }}
+{{- end }}
+{{- range uniq $ports }}
+- {port: {{ . }}, protocol: TCP}
+{{- end }}
+{{- end }}
