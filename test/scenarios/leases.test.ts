@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeRequest } from '../../src/kube/index.ts';
-import { changed, HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
+import { changed, changedRequest, HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
 
 function nothing(): undefined {
   return undefined;
@@ -73,6 +73,69 @@ describe('a lease', () => {
     await shop.online();
     await shop.world.advance(20 * MINUTE);
     expect(noLease()).toBe(deletionPolicy === 'Delete');
+  });
+
+  it.each<[string, (note: Record<string, string>) => string]>([
+    ['names no time', (note) => JSON.stringify({ ...note, expire: 'soon' })],
+    ['names another time', (note) => JSON.stringify({ ...note, expire: '2099-01-01T00:00:00Z' })],
+    ['names another source', (note) => JSON.stringify({ ...note, uid: 'other', kind: 'InstanceLease' })],
+    ['is no note', () => 'mine'],
+  ])('stays as it was deployed where its note was edited by hand and %s', async (_what, edit) => {
+    await open();
+    let killed = false;
+    onWrite = (request) => {
+      if (killed || !request.path.endsWith('/status') || shop.records().length === 0) return undefined;
+      killed = true;
+      shop.world.kill();
+      return 'lost';
+    };
+    await shop.world.apply(instance('  lease: {operation: Shutdown, after: 8h}'));
+    await shop.world.until(() => killed);
+    const { annotations } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
+    const note = JSON.parse(annotations?.['boxwright.dev/deployed-lease'] ?? '') as Record<string, string>;
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/deployed-lease': edit(note) });
+    const deployed = shop.records().map(({ lease }) => lease);
+    const before = shop.mark();
+    shop.world.start();
+    await shop.online();
+    await shop.world.advance(HOUR);
+    expect(shop.records().map(({ lease }) => lease)).toEqual(deployed);
+    expect(shop.writes(before)).toEqual([]);
+  });
+
+  it('is not taken off by a note that was copied from another instance', async () => {
+    await open();
+    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, expireAt: "2099-01-01T00:00:00Z"'));
+    let note: string | undefined;
+    onWrite = (request) => {
+      const { annotations } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
+      note ??= annotations?.['boxwright.dev/deployed-lease'];
+      if (!request.path.includes('/other/status') || note === undefined) return undefined;
+      if (shop.world.get('Instance', 'other')?.metadata.annotations?.['boxwright.dev/claim'] === undefined) {
+        return undefined;
+      }
+      shop.world.kill();
+      return 'lost';
+    };
+    await shop.world.apply(instance('  leaseRef: {name: nights}'));
+    await shop.online();
+    // The same end, put there by somebody else.
+    shop.alter = (request) =>
+      request.method === 'POST' && request.path === '/services/instances'
+        ? changedRequest(request, {
+            lease: { operation: 'shutdown', expire: '2099-01-01 00:00:00.000000' },
+          })
+        : request;
+    await shop.world.apply(instance('', 'other'));
+    await shop.world.until(() => !shop.world.isRunning);
+    onWrite = nothing;
+    await shop.world.annotate('Instance', 'other', { 'boxwright.dev/deployed-lease': note ?? 'none' });
+    const before = shop.mark();
+    shop.world.start();
+    await shop.online('other');
+    await shop.world.advance(HOUR);
+    expect(shop.writes(before)).toEqual([]);
+    expect(shop.record(shop.status('other').id).lease).toMatchObject({ operation: 'shutdown' });
   });
 
   it('that changes after the intent and before the deploy is deployed as it is then', async () => {

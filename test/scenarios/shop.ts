@@ -208,5 +208,11 @@ export function changed(given: PortAnswer, change: (body: never) => unknown): Po
   return { ...given, body: Buffer.from(JSON.stringify(change(body))) };
 }
 
+/** A request with members of its body changed. */
+export function changedRequest(request: PortRequest, members: object): PortRequest {
+  const body = JSON.parse(Buffer.from(request.body ?? '{}').toString('utf8')) as object;
+  return { ...request, body: Buffer.from(JSON.stringify({ ...body, ...members })) };
+}
+
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

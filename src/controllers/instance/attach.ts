@@ -56,7 +56,7 @@ function deployedWith(
   record: InstanceRecord,
   source: LeaseSource | undefined,
 ): NotedSource | undefined {
-  const noted = deployedSource(instance);
+  const noted = deployedSource(instance, record.id);
   if (noted === undefined || noted.uid === source?.uid) return noted;
   const stands = readLease(record.lease);
   const ends = noted.expire === undefined ? undefined : wholeMinute(Date.parse(noted.expire));

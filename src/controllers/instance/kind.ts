@@ -54,7 +54,7 @@ export function instanceKind(options: {
     read: (handle, id, read) => handle.client.instances.read(id, read),
     resolve: (pass) => resolveInstance(pass, context, references),
     intentExtras: (_pass, desired, at) => intentExtras(desired, at),
-    claimExtras: (intent) => deployedLease(intent?.lease),
+    claimExtras: (intent, claimed) => deployedLease(intent?.lease, claimed),
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),
     observe: (pass, record) => projectInstance(pass.resource, record),

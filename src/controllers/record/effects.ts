@@ -164,7 +164,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
     const annotations = {
       ...claimAnnotations(id, claimant),
-      ...this.#kind.claimExtras?.(intent),
+      ...this.#kind.claimExtras?.(intent, { uid, record: id }),
       [ANNOTATIONS.createIntent]: null,
     };
     const holds = resource.spec.managementPolicy === 'Full' && deletionTimestamp === undefined;

@@ -92,7 +92,10 @@ export interface RecordKind<
   /** What is noted in a new intent beyond the protocol's own. */
   intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): IntentExtras;
   /** Annotations that the claim writes besides its own: what of the intent has to be known until status says it. */
-  claimExtras?(intent: CreateIntent | undefined): Record<string, string | null>;
+  claimExtras?(
+    intent: CreateIntent | undefined,
+    claimed: { uid: string; record: string },
+  ): Record<string, string | null>;
   create(pass: Pass<R, Rec, M>, desired: Desired, intent: CreateIntent): Promise<Write<Rec>>;
   /** Makes the record match; one effect at most. */
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;

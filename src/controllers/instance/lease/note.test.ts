@@ -17,21 +17,33 @@ const SOURCE: LeaseSource = {
 };
 const NOTE = sourceNote({ source: SOURCE, terms: termsHash(SOURCE), expire: EXPIRE });
 
-function annotated(text: string | null | undefined): Pick<Instance, 'metadata'> {
+const OWN = { uid: 'own', record: 'i-1' };
+
+function annotated(text: string | null | undefined, uid = OWN.uid): Pick<Instance, 'metadata'> {
   const annotations = typeof text === 'string' ? { [ANNOTATIONS.deployedLease]: text } : {};
-  return { metadata: { annotations } } as Pick<Instance, 'metadata'>;
+  return { metadata: { uid, annotations } } as Pick<Instance, 'metadata'>;
+}
+
+function written(note: Record<string, string> | undefined): string | null | undefined {
+  return deployedLease(note, OWN)[ANNOTATIONS.deployedLease];
+}
+
+function edited(change: object): string {
+  return JSON.stringify({ ...(JSON.parse(written({ ...NOTE }) ?? '') as object), ...change });
 }
 
 describe('the note of a lease that an instance is deployed with', () => {
   it('comes back from its annotation as it was written', () => {
-    expect(deployedSource(annotated(deployedLease(NOTE)[ANNOTATIONS.deployedLease]))).toEqual(NOTE);
+    expect(deployedSource(annotated(written({ ...NOTE })), OWN.record)).toEqual(NOTE);
     const endless = sourceNote({ source: SOURCE, terms: termsHash(SOURCE), expire: undefined });
-    expect(deployedSource(annotated(deployedLease(endless)[ANNOTATIONS.deployedLease]))).toEqual(endless);
+    expect(deployedSource(annotated(written({ ...endless })), OWN.record)).toEqual(endless);
   });
 
-  it('is taken off by a deploy without a lease', () => {
-    expect(deployedLease(undefined)).toEqual({ [ANNOTATIONS.deployedLease]: null });
-    expect(deployedSource(annotated(undefined))).toBeUndefined();
+  it('is taken off by a deploy without a lease, and by an intent whose note was damaged', () => {
+    expect(written(undefined)).toBeNull();
+    expect(written({ ...NOTE, expire: 'soon' })).toBeNull();
+    expect(written({ kind: 'Instance' })).toBeNull();
+    expect(deployedSource(annotated(undefined), OWN.record)).toBeUndefined();
   });
 
   it.each([
@@ -41,8 +53,28 @@ describe('the note of a lease that an instance is deployed with', () => {
     '{"kind":"Other"}',
     JSON.stringify({ ...NOTE, uid: 5 }),
     '{"kind":"Instance"}',
+    JSON.stringify(NOTE),
   ])('counts for nothing when it was damaged: %s', (text) => {
-    expect(deployedSource(annotated(text))).toBeUndefined();
+    expect(deployedSource(annotated(text), OWN.record)).toBeUndefined();
+  });
+
+  it.each([
+    { expire: 'soon' },
+    { expire: '2026-01-01T13:00:00Z' },
+    { terms: 'other' },
+    { uid: 'u-2' },
+    { deletionPolicy: 'Orphan' },
+    { kind: 'Instance' },
+    { name: 'days' },
+  ])('counts for nothing when it was edited: %o', (change) => {
+    expect(deployedSource(annotated(edited({})), OWN.record)).toEqual(NOTE);
+    expect(deployedSource(annotated(edited(change)), OWN.record)).toBeUndefined();
+  });
+
+  it('counts for nothing on another resource, and for another record', () => {
+    const text = written({ ...NOTE });
+    expect(deployedSource(annotated(text, 'other'), OWN.record)).toBeUndefined();
+    expect(deployedSource(annotated(text), 'i-2')).toBeUndefined();
   });
 });
 

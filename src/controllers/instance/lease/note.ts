@@ -34,27 +34,54 @@ export function withoutSource(
   return { operation, released, ...(expire === undefined ? {} : { expire }) };
 }
 
-/** The annotation that hands the note of a deployed lease from the intent to status; none takes it off. */
-export function deployedLease(
-  note: Readonly<Record<string, string>> | undefined,
-): Record<string, string | null> {
-  return { [ANNOTATIONS.deployedLease]: note === undefined ? null : JSON.stringify(note) };
+/** The resource and the record that a note speaks of. */
+export interface NotedFor {
+  uid: string;
+  record: string;
 }
 
-/** Reads that annotation; undefined for none, and for what was damaged by hand. */
-export function deployedSource(instance: Pick<Instance, 'metadata'>): NotedSource | undefined {
-  const text = instance.metadata.annotations?.[ANNOTATIONS.deployedLease];
+/**
+ * The annotation that hands the note of a deployed lease from the intent to status; none takes it off. It is
+ * sealed for the resource and the record that it was written for, so that a copy on another resource, or one
+ * that was edited, counts for nothing.
+ */
+export function deployedLease(
+  note: Readonly<Record<string, string>> | undefined,
+  noted: NotedFor,
+): Record<string, string | null> {
+  const source = asSource(note);
+  const text = source === undefined ? null : JSON.stringify({ ...source, seal: sealOf(source, noted) });
+  return { [ANNOTATIONS.deployedLease]: text };
+}
+
+/** Reads that annotation; undefined for none, for what was damaged by hand, and for what is of another resource. */
+export function deployedSource(
+  { metadata }: Pick<Instance, 'metadata'>,
+  record: string,
+): NotedSource | undefined {
+  const text = metadata.annotations?.[ANNOTATIONS.deployedLease];
   let value: unknown;
   try {
     value = text === undefined ? undefined : JSON.parse(text);
   } catch {
     return undefined; // written by nobody that this operator knows: the lease is shown, not touched
   }
+  const source = asSource(value);
+  if (source === undefined || !isNote(value)) return undefined;
+  return value['seal'] === sealOf(source, { uid: metadata.uid, record }) ? source : undefined;
+}
+
+function sealOf(source: NotedSource, { uid, record }: NotedFor): string {
+  return sha256Base32('deployed lease', canonicalJson(source), uid, record).slice(0, 24);
+}
+
+function asSource(value: unknown): NotedSource | undefined {
   if (!isNote(value)) return undefined;
   const { kind, name, uid, deletionPolicy, terms, expire } = value;
   if (kind !== 'Instance' && kind !== 'InstanceLease') return undefined;
   if (deletionPolicy !== 'Delete' && deletionPolicy !== 'Orphan') return undefined;
   if (name === undefined || uid === undefined || terms === undefined) return undefined;
+  if (expire !== undefined && Number.isNaN(Date.parse(expire))) return undefined;
   return { kind, name, uid, deletionPolicy, terms, ...(expire === undefined ? {} : { expire }) };
 }
 
