@@ -55,7 +55,7 @@ export function monitorAccess(): Record<string, Field> {
     tlsConfig: {
       kind: 'leaf',
       description:
-        'Replaces how the certificate is checked. Without it: by `ca.crt` of `metrics.certificate.secretName`; a self-signed one is not checked.',
+        'Its `tlsConfig`: with `metrics.clientCA` Prometheus’s own certificate (`cert`, `keySecret`). Unless it says how the operator’s is checked (`ca`, `caFile`, `insecureSkipVerify`): by `ca.crt` of `metrics.certificate.secretName`; a self-signed one is not checked.',
       default: {},
       schema: { type: 'object' },
     },

@@ -117,7 +117,6 @@ describe('the metrics of the chart', () => {
     const tlsConfig = {
       cert: { secret: { name: 'prometheus', key: 'tls.crt' } },
       keySecret: { name: 'prometheus', key: 'tls.key' },
-      insecureSkipVerify: true,
     };
     const values = {
       namespaces: ['shop'],
@@ -131,8 +130,23 @@ describe('the metrics of the chart', () => {
       BOXWRIGHT_METRICS_CLIENT_NAMES: 'prometheus',
     });
     const told = await endpoint(values);
-    expect(told).toMatchObject({ scheme: 'https', tlsConfig });
+    expect(told).toMatchObject({ scheme: 'https', tlsConfig: { ...tlsConfig, insecureSkipVerify: true } });
     expect(told).not.toHaveProperty('bearerTokenFile');
+    const certificate = { secretName: 'serving' };
+    const checked = await endpoint({ ...values, metrics: { ...values.metrics, certificate } });
+    expect(checked['tlsConfig']).toEqual({
+      ...tlsConfig,
+      ca: { secret: { name: 'serving', key: 'ca.crt' } },
+      serverName: 'boxwright-metrics.default.svc',
+    });
+  });
+
+  it('are checked as a monitor says where it says so', async () => {
+    for (const tlsConfig of [{ caFile: '/ca.pem', serverName: 'metrics' }, { insecureSkipVerify: false }]) {
+      const serviceMonitor = { enabled: true, tlsConfig };
+      const told = await endpoint({ metrics: { serviceMonitor, certificate: { secretName: 'serving' } } });
+      expect(told['tlsConfig']).toEqual(tlsConfig);
+    }
   });
 
   it('are in the open where an administrator wants that', async () => {

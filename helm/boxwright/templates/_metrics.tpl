@@ -103,17 +103,23 @@ bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token
 {{- fail (printf "with metrics.clientCA Prometheus needs a certificate: name it in metrics.%s.tlsConfig (cert and keySecret)" .kind) }}
 {{- end }}
 tlsConfig:
-  {{- if .monitor.tlsConfig }}
-  {{- toYaml .monitor.tlsConfig | nindent 2 }}
-  {{- else if $metrics.certificate.secretName }}
+  {{- $tls := default dict .monitor.tlsConfig }}
+  {{- with $tls }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- if not (or (hasKey $tls "ca") (hasKey $tls "caFile") (hasKey $tls "insecureSkipVerify")) }}
+  {{- with $metrics.certificate.secretName }}
   ca:
     secret:
-      name: {{ $metrics.certificate.secretName }}
+      name: {{ . }}
       key: ca.crt
-  serverName: {{ printf "%s-metrics.%s.svc" (include "boxwright.fullname" .root) .root.Release.Namespace }}
+  {{- if not (hasKey $tls "serverName") }}
+  serverName: {{ printf "%s-metrics.%s.svc" (include "boxwright.fullname" $.root) $.root.Release.Namespace }}
+  {{- end }}
   {{- else }}
   # It is self-signed, by each pod for itself.
   insecureSkipVerify: true
+  {{- end }}
   {{- end }}
 {{- end }}
 interval: {{ .monitor.interval }}
