@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// oxlint-disable-next-line import/no-unassigned-import -- it has to run before the rest is loaded
 import './node-check.ts';
 import { systemClock } from '../base/clock.ts';
 import { Interrupt } from './interrupt.ts';

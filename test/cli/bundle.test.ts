@@ -40,10 +40,10 @@ function oldNode(): string | undefined {
 
 const OLD_NODE = oldNode();
 
-describe('on a Node.js that is too old', () => {
-  const told = (version: string): RegExp =>
-    new RegExp(`^boxwright needs Node\\.js ${OLDEST_NODE} or newer, and \\S+ is v${version}: .+\n$`);
+const toldOldNode = (version: string): RegExp =>
+  new RegExp(`^boxwright needs Node\\.js ${OLDEST_NODE} or newer, and \\S+ is v${version}: .+\n$`);
 
+describe('on a Node.js that is too old', () => {
   it('says so in one line and ends with 2, whatever it was called for', async () => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '21.7.3' } })`;
     for (const argv of [[], ['--version'], ['sandbox'], ['nonsense']]) {
@@ -53,24 +53,26 @@ describe('on a Node.js that is too old', () => {
         ...argv,
       ]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(told('21\\.7\\.3'));
+      expect(stderr).toMatch(toldOldNode('21\\.7\\.3'));
     }
   });
 
   it.skipIf(OLD_NODE === undefined)('that is really there says the same', async () => {
     const { code, stdout, stderr } = await run(OLD_NODE ?? '', [join(folder, 'boxwright.js'), 'operator']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(told('\\d+\\.\\d+\\.\\d+'));
+    expect(stderr).toMatch(toldOldNode('\\d+\\.\\d+\\.\\d+'));
   });
 });
 
+function withoutSqlite(...argv: string[]): Promise<RunResult> {
+  return run(process.execPath, ['--no-experimental-sqlite', join(folder, 'boxwright.js'), ...argv]);
+}
+
 describe('the program in one file', () => {
   it('loads the database for the embedded service alone', async () => {
-    const without = (...argv: string[]): Promise<RunResult> =>
-      run(process.execPath, ['--no-experimental-sqlite', join(folder, 'boxwright.js'), ...argv]);
-    expect(await without('version')).toMatchObject({ code: 0, stderr: '' });
-    expect(await without('dev', '--help')).toMatchObject({ code: 0, stderr: '' });
-    const operator = await without('operator', '--log-format=text', '--kubeconfig=/nowhere/kubeconfig');
+    expect(await withoutSqlite('version')).toMatchObject({ code: 0, stderr: '' });
+    expect(await withoutSqlite('dev', '--help')).toMatchObject({ code: 0, stderr: '' });
+    const operator = await withoutSqlite('operator', '--log-format=text', '--kubeconfig=/nowhere/kubeconfig');
     expect(operator).toMatchObject({ code: 1, stderr: expect.stringContaining('/nowhere/kubeconfig') });
     expect(operator.stderr).not.toContain('sqlite');
   });

@@ -21,6 +21,18 @@ describe('NO_PROXY', () => {
     ['', 'localhost', 443],
     ['', '127.8.8.8', 443],
     ['', '::1', 443],
+    ['', '0:0:0:0:0:0:0:1', 443],
+    ['', '::ffff:127.0.0.1', 443],
+    ['', '::ffff:7f08:808', 443],
+    ['', 'localhost.', 443],
+    ['', 'LOCALHOST', 443],
+    ['example.com.', 'example.com', 443],
+    ['example.com.', 'deploy.example.com.', 443],
+    ['.example.com.', 'deploy.example.com', 443],
+    ['*.example.com.:8443', 'deploy.example.com', 8_443],
+    ['example.com.:8443', 'example.com.', 8_443],
+    ['::ffff:10.1.2.3', '10.1.2.3', 443],
+    ['10.1.2.3', '::ffff:10.1.2.3', 443],
   ])('%j has %s:%i called directly', (text, host, port) => {
     expect(parseNoProxy(text)(host, port)).toBe(true);
   });
@@ -39,6 +51,13 @@ describe('NO_PROXY', () => {
     ['nonsense/8', 'nonsense', 443],
     ['0.0.1', '10.0.0.1', 443],
     ['10.0.0.0/8', 'ten.example.com', 443],
+    ['', '128.0.0.1', 443],
+    ['', '::ffff:128.0.0.1', 443],
+    ['', '::2', 443],
+    ['', 'localhost.example.com', 443],
+    ['.', 'example.com', 443],
+    ['*.', 'example.com', 443],
+    ['example.com..', 'example.com', 443],
   ])('%j has %s:%i called through the proxy', (text, host, port) => {
     expect(parseNoProxy(text)(host, port)).toBe(false);
   });

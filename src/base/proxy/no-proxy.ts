@@ -12,14 +12,18 @@ interface Entry {
  * Reads NO_PROXY as Go's net/http does, so that one value does for all programs of a cluster: `*`; addresses;
  * networks such as 10.0.0.0/8; `example.com` for the name and all below it; `.example.com` and `*.example.com`
  * for those below only; any but a network with `:port`. Loopback is always called directly. Names are compared as
- * they are written, never looked up. What cannot be read matches nothing.
+ * they are written (but for a dot at the end), never looked up. What cannot be read matches nothing.
  */
 export function parseNoProxy(text: string): Bypass {
   const words = text.split(',').map((word) => word.trim().toLowerCase());
+  const isLoopback = listOf((list) => {
+    list.addSubnet('127.0.0.0', 8, 'ipv4');
+    list.addAddress('::1', 'ipv6');
+  });
   if (words.includes('*')) return () => true;
   const entries = words.map(entryOf).filter((entry) => entry !== undefined);
   return (given, port) => {
-    const host = given.toLowerCase().replace(/\.$/, '');
+    const host = withoutDot(given.toLowerCase());
     if (host === 'localhost' || isLoopback(host)) return true;
     return entries.some((entry) => (entry.port ?? port) === port && entry.matches(host));
   };
@@ -28,8 +32,9 @@ export function parseNoProxy(text: string): Bypass {
 function entryOf(word: string): Entry | undefined {
   const network = /^([^/]+)\/(\d{1,3})$/.exec(word);
   if (network !== null) return networkEntry(network[1] ?? '', Number(network[2]));
-  const { host, port } = splitPort(word);
-  if (host === '') return undefined;
+  const { host: written, port } = splitPort(word);
+  const host = withoutDot(written);
+  if (/^\*?$/.test(host)) return undefined;
   const family = isIP(host);
   if (family !== 0) {
     const own = listOf((list) => list.addAddress(host, familyName(family)));
@@ -66,8 +71,9 @@ function listOf(fill: (list: BlockList) => void): (host: string) => boolean {
   };
 }
 
-function isLoopback(host: string): boolean {
-  return (isIP(host) === 4 && host.startsWith('127.')) || host === '::1';
+/** `example.com.` is `example.com`, only never looked for below a domain of the resolver. */
+function withoutDot(name: string): string {
+  return name.replace(/\.$/, '');
 }
 
 function familyName(family: number): 'ipv4' | 'ipv6' {
