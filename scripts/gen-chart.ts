@@ -92,7 +92,7 @@ chartFiles({
   readme: 'Install it first, then the chart boxwright with `crds.enabled=false`.',
 });
 const dashboard = dashboardJson();
-const monitoring = 'deploy/kustomize/overlays/monitoring';
+const monitoring = 'deploy/kustomize/components/monitoring';
 single('helm/boxwright/templates/prometheus-rule.yaml', prometheusRuleTemplate(note));
 single('helm/boxwright/files/dashboard.json', dashboard);
 single(`${monitoring}/prometheus-rule.yaml`, `# ${note}\n${stringify(prometheusRule(), { lineWidth: 0 })}`);

@@ -44,7 +44,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const rulesOf = (spec: unknown): Rule[] => (spec as Spec).groups.flatMap(({ rules }) => rules);
 const kustomized = rulesOf(
   (
-    parse(read('deploy/kustomize/overlays/monitoring/prometheus-rule.yaml')) as {
+    parse(read('deploy/kustomize/components/monitoring/prometheus-rule.yaml')) as {
       spec: unknown;
     }
   ).spec,
@@ -88,7 +88,7 @@ describe('the dashboard', () => {
   });
 
   it('is the same in the chart and in the overlay', () => {
-    expect(read('deploy/kustomize/overlays/monitoring/dashboard.json')).toBe(
+    expect(read('deploy/kustomize/components/monitoring/dashboard.json')).toBe(
       read('helm/boxwright/files/dashboard.json'),
     );
   });
