@@ -52,8 +52,9 @@ function world(): {
   clock: VirtualClock;
   api: FakeReviews;
   log: { fields: object; message: string }[];
-  ask: (authorization?: string) => Promise<Verdict>;
-  status: (token: string) => Promise<number>;
+  ask: (authorization?: string, address?: string) => Promise<Verdict>;
+  /** What somebody at an address gets for a token. */
+  status: (token: string, address?: string) => Promise<number>;
 } {
   const clock = new VirtualClock();
   const api = new FakeReviews();
@@ -65,10 +66,13 @@ function world(): {
     warn: (fields: object, message: string) => void log.push({ fields, message }),
   };
   const guard = new TokenGuard({ port: api, clock, logger });
-  const ask = (authorization?: string): Promise<Verdict> =>
-    guard.judge({ headers: authorization === undefined ? {} : { authorization } } as IncomingMessage);
-  const status = async (token: string): Promise<number> => {
-    const verdict = await ask(`Bearer ${token}`);
+  const ask = (authorization?: string, remoteAddress = '10.0.0.7'): Promise<Verdict> =>
+    guard.judge({
+      headers: authorization === undefined ? {} : { authorization },
+      socket: { remoteAddress },
+    } as IncomingMessage);
+  const status = async (token: string, address?: string): Promise<number> => {
+    const verdict = await ask(`Bearer ${token}`, address);
     return verdict.kind === 'allowed' ? 200 : verdict.status;
   };
   return { clock, api, log, ask, status };
@@ -203,6 +207,39 @@ describe('TokenGuard', () => {
     }
     expect(api.asked.length).toBeLessThan(20 + 120 * 5 + 10);
     expect(seen).toEqual(new Set([401, 429]));
+  });
+
+  it('asks about a new token while somebody at another address tries out many', async () => {
+    const { api, clock, status } = world();
+    for (let second = 0; second < 30; second++) {
+      for (let i = 0; i < 50; i++) await status(`bad-${second}-${i}`, '10.0.0.66');
+      await clock.advance(1_000);
+    }
+    expect(await status('bad', '10.0.0.66')).toBe(401);
+    for (let i = 0; i < 50; i++) await status(`worse-${i}`, '10.0.0.66');
+    expect(await status('good', '10.0.0.66')).toBe(429);
+    expect(await status('good', '10.0.0.7')).toBe(200);
+    expect(api.asked.length).toBeLessThan(20 + 31 * 5 + 10);
+  });
+
+  it('asks a bounded number of times however many addresses bad tokens come from', async () => {
+    const { api, clock, status } = world();
+    for (let second = 0; second < 60; second++) {
+      for (let i = 0; i < 200; i++) await status(`bad-${second}-${i}`, `10.${second}.${i}.1`);
+      await clock.advance(1_000);
+    }
+    expect(api.asked.length).toBeLessThan(100 + 60 * 20 + 10);
+  });
+
+  it('asks about the new token of whoever was let in before, in a flood from everywhere', async () => {
+    const { api, clock, status } = world();
+    expect(await status('good', '10.0.0.7')).toBe(200);
+    for (let i = 0; i < 1_000; i++) await status(`bad-${i}`, `10.1.${i % 250}.${Math.floor(i / 250)}`);
+    api.users.delete('good');
+    api.users.set('rotated', PROMETHEUS);
+    await clock.advance(1);
+    expect(await status('rotated', '10.9.9.9')).toBe(429);
+    expect(await status('rotated', '10.0.0.7')).toBe(200);
   });
 
   it('asks once in ten seconds about one bad token', async () => {

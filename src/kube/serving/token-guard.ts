@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
 import type { KubePort } from '../port.ts';
-import { TokenBucket } from '../work/rate-limiter.ts';
 import { ALLOWED, type Guard, type Refusal, type Verdict } from './guard.ts';
 import { ReviewError, Reviews, type NonResource } from './reviews.ts';
+import { StrangerBudget } from './stranger-budget.ts';
 
 export interface TokenGuardOptions {
   port: KubePort;
@@ -25,7 +25,7 @@ const UNKNOWN_MS = 1_000;
 const MAX_GOOD = 64;
 const MAX_BAD = 512;
 /** So many tokens that were never good are asked about at once, and then each second. */
-const STRANGERS = { burst: 20, perSecond: 5 };
+const STRANGERS = { each: { burst: 20, perSecond: 5 }, all: { burst: 100, perSecond: 20 } };
 const WARN_EVERY_MS = 60_000;
 /** RFC 6750 section 2.1. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -64,7 +64,7 @@ interface Remembered {
 /**
  * Lets in who shows a token that the API server knows and to whom it allows what is wanted. What it said is
  * remembered for a short time, by hash; tokens that were never good cannot keep those that were from being
- * asked about again, nor ask more of the API server than a few reviews a second.
+ * asked about again, nor those from other addresses, nor ask more of the API server than some reviews a second.
  */
 export class TokenGuard implements Guard {
   readonly #reviews: Reviews;
@@ -74,7 +74,7 @@ export class TokenGuard implements Guard {
   readonly #good = new Map<string, Remembered>();
   readonly #bad = new Map<string, Remembered>();
   readonly #asked = new Map<string, Promise<Verdict>>();
-  readonly #strangers: TokenBucket;
+  readonly #strangers: StrangerBudget;
   #warnedAt = -Infinity;
 
   constructor({ port, clock, logger = silentLogger, wanted }: TokenGuardOptions) {
@@ -82,10 +82,10 @@ export class TokenGuard implements Guard {
     this.#clock = clock;
     this.#logger = logger;
     this.#wanted = wanted ?? { path: '/metrics', verb: 'get' };
-    this.#strangers = new TokenBucket(clock, STRANGERS);
+    this.#strangers = new StrangerBudget(clock, STRANGERS);
   }
 
-  async judge({ headers: { authorization } }: IncomingMessage): Promise<Verdict> {
+  async judge({ headers: { authorization }, socket: { remoteAddress } }: IncomingMessage): Promise<Verdict> {
     if (authorization === undefined || authorization === '') return NO_TOKEN;
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) return BAD_TOKEN;
@@ -97,9 +97,10 @@ export class TokenGuard implements Guard {
     }
     const asked = this.#asked.get(key);
     if (asked !== undefined) return asked;
-    if (good === undefined && !this.#strangers.tryTake()) return TOO_MANY;
+    if (good === undefined && !this.#strangers.tryTake(remoteAddress)) return TOO_MANY;
     const asking = this.#review(token).then((verdict) => {
       this.#remember(key, verdict);
+      if (verdict.kind === 'allowed') this.#strangers.welcome(remoteAddress);
       return verdict;
     });
     this.#asked.set(key, asking);

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { ipv6Words } from '../../base/ipv6.ts';
 
 /** Why an address is not called: undefined when it may be. */
 export type AddressCheck = (
@@ -49,7 +50,7 @@ export function createAddressCheck(allowLoopback: boolean): AddressCheck {
 /** The IPv4 address inside an IPv6 one that is only another spelling of it (mapped, compatible, NAT64, 6to4). */
 function embeddedIPv4(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = expand(address);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = ipv6Words(address);
   const zeros = a === 0 && b === 0 && c === 0 && d === 0 && e === 0;
   if (zeros && f === 0xff_ff) return tail(g, h);
   if (zeros && f === 0 && (g !== 0 || h > 1)) return tail(g, h);
@@ -60,24 +61,4 @@ function embeddedIPv4(address: string): string | undefined {
 
 function tail(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
-
-function words(part: string): number[] {
-  return part === '' ? [] : part.split(':').map((word) => parseInt(word, 16));
-}
-
-/** The eight words of a valid IPv6 address; a zone is left out. */
-function expand(address: string): number[] {
-  const text = (address.split('%')[0] ?? '').replace(
-    /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
-    (_, ...parts: string[]) => {
-      const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
-      return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-    },
-  );
-  const [head = '', rest] = text.split('::');
-  const left = words(head);
-  if (rest === undefined) return left;
-  const right = words(rest);
-  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
 }
