@@ -6,7 +6,8 @@ import type { KindName } from '../../src/api/kinds.ts';
 import { ROOT } from '../api/install.ts';
 import { customKind } from '../support/fake-kube/kinds.ts';
 import type { Schema } from '../support/fake-kube/schema.ts';
-import { CONNECTION, examples, NAMESPACE, typeOfKind, World } from '../support/world.ts';
+import { instance } from './shop.ts';
+import { CONNECTION, examples, NAMESPACE, typeOfKind, World, type WorldOptions } from '../support/world.ts';
 
 interface Definition {
   spec: { names: { kind: string }; versions: { schema: { openAPIV3Schema: Schema } }[] };
@@ -20,11 +21,11 @@ class Changing {
   readonly world: World;
   readonly #definitions: Definition[];
 
-  constructor() {
+  constructor(options: WorldOptions = {}) {
     this.#definitions = readdirSync(FOLDER).map(
       (file) => parse(readFileSync(join(FOLDER, file), 'utf8')) as Definition,
     );
-    this.world = new World({ kinds: this.#definitions.map((one) => customKind(one)) });
+    this.world = new World({ ...options, kinds: this.#definitions.map((one) => customKind(one)) });
   }
 
   /** The fields of status that the definition of a kind knows. */
@@ -107,6 +108,63 @@ describe('definitions that are older than the operator', () => {
     await world.annotate('Instance', 'web-eu', { 'boxwright.dev/requested-at': 'now' });
     await world.until(() => changing.said('Instance', 'web-eu').startsWith('True Settled'), 60_000);
     expect(world.get('Instance', 'web-eu')?.status).toMatchObject({ handledRequests: { reinstall: '1' } });
+  });
+
+  it('hold nobody once the resource that could not be noted is gone', async () => {
+    const changing = new Changing();
+    const { world } = changing;
+    changing.without('Instance', 'currentOperation');
+    await changing.settle();
+    await world.apply(instance('', 'other'));
+    await world.until(() => changing.said('Instance', 'other').startsWith('True Settled'));
+    await world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
+    await world.until(() => changing.said('Instance', 'web-eu').startsWith('False NeedsUser'));
+    const before = changing.sent;
+    await world.edit('Instance', 'other', { tags: ['later'] });
+    await world.until(() => changing.said('Instance', 'other').startsWith('False NeedsUser'));
+    expect(changing.sent).toBe(before);
+    await world.edit('Instance', 'web-eu', { deletionPolicy: 'Orphan' });
+    await world.delete('Instance', 'web-eu');
+    await world.until(() => world.get('Instance', 'web-eu') === undefined);
+    await world.annotate('Instance', 'other', { 'boxwright.dev/requested-at': 'now' });
+    await world.until(() => changing.said('Instance', 'other').startsWith('True Settled'), 60_000);
+    expect(changing.sent).toBe(before + 1);
+  });
+
+  it('are said, and keep everything from being sent, while the API server does not answer whether they are', async () => {
+    const failing = { on: false, tried: 0 };
+    const changing = new Changing({
+      kubePort: (port) => ({
+        watch: (request) => port.watch(request),
+        request: (request) => {
+          if (!failing.on || request.query?.['dryRun'] === undefined) return port.request(request);
+          failing.tried += 1;
+          return Promise.resolve({ status: 500, headers: {}, body: { kind: 'Status', code: 500 } });
+        },
+      }),
+    });
+    const { world } = changing;
+    const bring = changing.without('Instance', 'currentOperation');
+    await changing.settle();
+    const before = changing.sent;
+    failing.on = true;
+    await world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
+    await world.until(() => changing.said('Instance', 'web-eu').startsWith('False NeedsUser'));
+    await world.annotate('Instance', 'web-eu', { 'boxwright.dev/requested-at': 'now' });
+    await world.until(() => failing.tried > 0, 60_000);
+    await world.edit('Instance', 'web-eu', { tags: ['another'] });
+    const { generation } = world.get('Instance', 'web-eu')?.metadata ?? {};
+    await world.until(
+      () => world.get('Instance', 'web-eu')?.status?.observedGeneration === generation,
+      60_000,
+    );
+    await world.advance(60_000);
+    expect(changing.said('Instance', 'web-eu')).toMatch(/^False NeedsUser.*drops status.currentOperation/);
+    expect(changing.sent).toBe(before);
+    bring();
+    failing.on = false;
+    await world.until(() => changing.said('Instance', 'web-eu').startsWith('True Settled'), 120_000);
+    expect(changing.sent).toBe(before + 2);
   });
 
   it('and drop what a record was made from: it is not put there over and over', async () => {

@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { LostFields } from './lost-fields.ts';
 
 const MINUTE = 60_000;
 
+function everybody(): boolean {
+  return true;
+}
+
 test('what an answer lacks is named once, and holds what it may decide', () => {
-  const lost = new LostFields('Instance');
+  const lost = new LostFields('Instance', everybody);
   const patch = { lease: { released: false, source: { name: 'a' } }, phase: 'Online', id: 'i' };
   expect(lost.note('u', patch, { lease: { released: false }, id: 'i' }, 0)).toEqual([
     'lease.source',
@@ -25,7 +29,7 @@ test('what an answer lacks is named once, and holds what it may decide', () => {
 });
 
 test('what only shows holds nothing', () => {
-  const lost = new LostFields('Box');
+  const lost = new LostFields('Box', everybody);
   lost.note(
     'u',
     { uri: '/services/boxes/b', machines: [{ name: 'm', state: 'done' }] },
@@ -37,7 +41,7 @@ test('what only shows holds nothing', () => {
 });
 
 test('a patch of nothing but what was lost waits; one that says more goes out', () => {
-  const lost = new LostFields('Box');
+  const lost = new LostFields('Box', everybody);
   expect(lost.covers({ uri: '/a' }, 0)).toBe(false);
   lost.note('u', { uri: '/a' }, {}, 0);
   expect(lost.covers({ uri: '/a' }, MINUTE)).toBe(true);
@@ -46,7 +50,7 @@ test('a patch of nothing but what was lost waits; one that says more goes out', 
 });
 
 test('it is over when an answer has the field, or nobody has lost it for long', () => {
-  const lost = new LostFields('Box');
+  const lost = new LostFields('Box', everybody);
   lost.note('u', { draftHash: 'h' }, {}, 0);
   expect(lost.pending('u')).toEqual({ draftHash: 'h' });
   lost.note('u', { draftHash: 'h' }, { draftHash: 'h' }, MINUTE);
@@ -57,9 +61,88 @@ test('it is over when an answer has the field, or nobody has lost it for long', 
 });
 
 test('a field that is taken away, and lists of another length, say nothing', () => {
-  const lost = new LostFields('Box');
+  const lost = new LostFields('Box', everybody);
   expect(lost.note('u', { drift: null, files: [{ path: 'a' }, { path: 'b' }] }, { files: [{}] }, 0)).toEqual(
     [],
   );
   expect(lost.note('u', { draftHash: 'h' }, undefined, 0)).toEqual([]);
+});
+
+test('items of a list are compared whatever their order', () => {
+  const lost = new LostFields('Box', everybody);
+  const files = [{ path: 'a', hmac: '1' }, { path: 'b' }];
+  expect(lost.note('u', { files }, { files: files.toReversed() }, 0)).toEqual([]);
+  expect(lost.note('u', { files }, { files: [{ path: 'b' }, { path: 'a' }] }, 0)).toEqual(['files.[].hmac']);
+  expect(lost.hold(0)).toMatchObject({ reason: 'NeedsUser' });
+});
+
+test.each([[{}], [[]], [{ reinstall: null }], [{ deep: { deeper: [] } }]])(
+  'nothing is held for the loss of what says nothing: %o',
+  (empty) => {
+    const lost = new LostFields('Instance', everybody);
+    expect(lost.note('u', { handledRequests: empty }, {}, 0)).toEqual(['handledRequests']);
+    expect(lost.hold(0)).toBeUndefined();
+    expect(lost.pending('u')).toEqual({});
+    // It is not written over and over either.
+    expect(lost.covers({ handledRequests: empty }, MINUTE)).toBe(true);
+    lost.note('u', { handledRequests: { reinstall: '1' } }, {}, MINUTE);
+    expect(lost.hold(MINUTE)).toMatchObject({ reason: 'NeedsUser' });
+  },
+);
+
+test('taking a lost field away does not prove that it is known', () => {
+  const lost = new LostFields('Box', everybody);
+  lost.note('u', { draftHash: 'h' }, {}, 0);
+  lost.note('v', { draftHash: null, id: 'b' }, { id: 'b' }, 0);
+  expect(lost.hold(0)).toMatchObject({ reason: 'NeedsUser' });
+});
+
+test('an answer that has the field says so, whoever wrote it and when', () => {
+  const lost = new LostFields('Box', everybody);
+  lost.note('u', { draftHash: 'h' }, {}, 0);
+  lost.note('v', { id: 'b' }, { id: 'b', draftHash: 'other' }, 0);
+  expect(lost.hold(0)).toBeUndefined();
+});
+
+describe('when a resource that has lost a field is gone', () => {
+  it('nobody is held for it, and nothing is remembered of it', () => {
+    const living = new Set(['u', 'v', 'w']);
+    const lost = new LostFields('Box', (uid) => living.has(uid));
+    lost.note('u', { draftHash: 'h' }, {}, 0);
+    lost.note('v', { draftHash: 'i' }, {}, 0);
+    living.delete('u');
+    expect(lost.hold(0)).toMatchObject({ reason: 'NeedsUser' });
+    expect(lost.size).toBe(1);
+    living.delete('v');
+    expect(lost.hold(0)).toBeUndefined();
+    expect(lost.size).toBe(0);
+    expect(lost.covers({ draftHash: 'h' }, 0)).toBe(false);
+  });
+
+  it('the write of another one forgets it, though nobody asks whether anything is held', () => {
+    const living = new Set(['u', 'v']);
+    const lost = new LostFields('Box', (uid) => living.has(uid));
+    lost.note('u', { draftHash: 'h' }, {}, 0);
+    living.delete('u');
+    lost.note('v', { id: 'b' }, { id: 'b' }, 0);
+    expect(lost.size).toBe(0);
+  });
+});
+
+test('who asks on a resource that has lost nothing has what another one lost tried', () => {
+  const lost = new LostFields('Box', everybody);
+  lost.note('u', { draftHash: 'h' }, {}, 0);
+  expect(lost.probe('v', false, 10 * MINUTE)).toBeUndefined();
+  expect(lost.probe('v', true, 0)).toEqual({ draftHash: 'h' });
+  lost.probed('v', { draftHash: 'h' }, { draftHash: 'h' }, 0);
+  expect(lost.hold(0)).toBeUndefined();
+});
+
+test('a try that was not answered is made again at the next look', () => {
+  const lost = new LostFields('Box', everybody);
+  lost.note('u', { draftHash: 'h' }, {}, 0);
+  expect(lost.probe('u', false, 10 * MINUTE)).toEqual({ draftHash: 'h' });
+  lost.unanswered('u', 10 * MINUTE);
+  expect(lost.probe('u', false, 10 * MINUTE)).toEqual({ draftHash: 'h' });
+  expect(lost.probe('u', false, 10 * MINUTE)).toBeUndefined();
 });

@@ -17,6 +17,16 @@ const AGAIN_MS = 540_000;
 /** What nobody has lost again for so long is taken for known, milliseconds. */
 const FORGOTTEN_MS = 1_200_000;
 
+/** A path that was lost. */
+interface Loss {
+  /** When it was lost last, monotonic milliseconds. */
+  at: number;
+  /** uids of the resources that have lost it. */
+  by: Set<string>;
+  /** What was lost said something: nothing depends on an empty object or list. */
+  saidSomething: boolean;
+}
+
 /**
  * Notices what the API server drops of a status because the definition on the cluster is older than this
  * operator and does not know the field ("pruning", Kubernetes documents, "Custom resources", "Structural
@@ -24,13 +34,23 @@ const FORGOTTEN_MS = 1_200_000;
  */
 export class LostFields {
   readonly #kind: string;
-  /** When each path was lost last, monotonic milliseconds. */
-  readonly #lost = new Map<string, number>();
+  readonly #isLiving: (uid: string) => boolean;
+  readonly #lost = new Map<string, Loss>();
   /** By resource: what it could not note, by top-level field, and when it tried last. */
   readonly #pending = new Map<string, { at: number; fields: Record<string, unknown> }>();
 
-  constructor(kind: string) {
+  /**
+   * @param isLiving - whether a resource with that uid is there: what only those have lost that are gone holds
+   * nobody.
+   */
+  constructor(kind: string, isLiving: (uid: string) => boolean) {
     this.#kind = kind;
+    this.#isLiving = isLiving;
+  }
+
+  /** Resources of which something is remembered. */
+  get size(): number {
+    return this.#pending.size;
   }
 
   /** What a resource could not note so far and is still true, nothing having been sent since. */
@@ -39,20 +59,31 @@ export class LostFields {
     return Object.fromEntries(Object.entries(fields).filter(([root]) => !BEFORE_SENDING.has(root)));
   }
 
-  /** What to try again for a resource, without effect: when it is due, or when somebody asks. */
+  /**
+   * What to try again for a resource, without effect: when it is due, or when somebody asks, who may ask on a
+   * resource that has lost nothing itself.
+   */
   probe(uid: string, asked: boolean, now: number): Readonly<Record<string, unknown>> | undefined {
+    const own = this.#pending.get(uid);
+    if (own === undefined) {
+      const [other] = asked ? this.#pending.values() : [];
+      return other?.fields;
+    }
+    if (!(asked || now - own.at >= AGAIN_MS)) return undefined;
+    own.at = now;
+    return own.fields;
+  }
+
+  /** A probe was not answered: the next look makes it again. */
+  unanswered(uid: string, now: number): void {
     const pending = this.#pending.get(uid);
-    if (pending === undefined || !(asked || now - pending.at >= AGAIN_MS)) return undefined;
-    pending.at = now;
-    return pending.fields;
+    if (pending !== undefined) pending.at = now - AGAIN_MS;
   }
 
   /** Takes the answer to a probe: what it has is known from now on. */
   probed(uid: string, patch: Readonly<Record<string, unknown>>, answer: unknown, now: number): void {
     if (!isFields(answer)) return;
-    const still = missing(patch, answer, '');
-    this.#keep(patch, still);
-    for (const path of still) this.#lost.set(path, now);
+    const still = this.#compare(uid, patch, answer, now);
     const pending = this.#pending.get(uid);
     if (pending === undefined || still.length > 0) return;
     for (const root of BEFORE_SENDING) delete pending.fields[root];
@@ -61,29 +92,35 @@ export class LostFields {
   /** Whether a patch says only what was lost a while ago, and would be lost again. */
   covers(patch: Readonly<Record<string, unknown>>, now: number): boolean {
     if (this.#lost.size === 0) return false;
-    const fresh = [...this.#lost].filter(([, at]) => now - at < AGAIN_MS).map(([path]) => path);
-    return leaves(patch).every((leaf) => fresh.some((path) => leaf === path || leaf.startsWith(`${path}.`)));
+    const fresh = [...this.#lost].filter(([, { at }]) => now - at < AGAIN_MS).map(([path]) => path);
+    return leaves(patch).every((leaf) => fresh.some((path) => isWithin(leaf, path)));
   }
 
   /** Compares what was written with the answer; answers the paths that were not lost before. */
   note(uid: string, patch: Readonly<Record<string, unknown>>, answer: unknown, now: number): string[] {
     if (!isFields(answer)) return [];
-    const lost = missing(patch, answer, '');
-    this.#keep(patch, lost);
-    const fresh = lost.filter((path) => !this.#lost.has(path));
-    for (const path of lost) this.#lost.set(path, now);
+    this.#sweep();
     const before = Object.entries(this.#pending.get(uid)?.fields ?? {}).filter(([root]) => !(root in patch));
-    const roots = new Set(lost.filter(decides).map(rootOf));
+    const known = new Set(this.#lost.keys());
+    const lost = this.#compare(uid, patch, answer, now);
+    const roots = new Set(
+      lost.filter(({ path, saidSomething }) => saidSomething && decides(path)).map(rootOf),
+    );
     const fields = Object.fromEntries([...before, ...[...roots].map((root) => [root, patch[root]] as const)]);
     if (Object.keys(fields).length === 0) this.#pending.delete(uid);
     else this.#pending.set(uid, { at: roots.size > 0 ? now : (this.#pending.get(uid)?.at ?? now), fields });
-    return fresh;
+    return lost.map(({ path }) => path).filter((path) => !known.has(path));
   }
 
   /** Why nothing may be sent for this kind; undefined while all that decides is kept. */
   hold(now: number): Verdict | undefined {
-    for (const [path, at] of this.#lost) if (now - at > FORGOTTEN_MS) this.#lost.delete(path);
-    const paths = [...this.#lost.keys()].filter(decides).toSorted();
+    if (this.#lost.size === 0) return undefined;
+    this.#sweep();
+    for (const [path, { at }] of this.#lost) if (now - at > FORGOTTEN_MS) this.#lost.delete(path);
+    const paths = [...this.#lost]
+      .filter(([path, { saidSomething }]) => saidSomething && decides(path))
+      .map(([path]) => path)
+      .toSorted();
     if (paths.length === 0) return undefined;
     const shown = paths.slice(0, 5).map((path) => `status.${path}`);
     return verdict(
@@ -93,40 +130,81 @@ export class LostFields {
     );
   }
 
-  /** Forgets what a patch has set and the answer has. */
-  #keep(patch: Readonly<Record<string, unknown>>, lost: readonly string[]): void {
-    const set = leaves(patch);
+  /** Notes what an answer lacks, and forgets what it has. */
+  #compare(uid: string, patch: unknown, answer: unknown, now: number): Lost[] {
+    const lost = missing([patch], [answer], '');
+    const has = leaves(answer);
     for (const path of this.#lost.keys()) {
-      if (!lost.includes(path) && set.some((leaf) => leaf === path || leaf.startsWith(`${path}.`))) {
-        this.#lost.delete(path);
-      }
+      if (has.some((leaf) => isWithin(leaf, path))) this.#lost.delete(path);
+    }
+    for (const { path, saidSomething } of lost) {
+      const loss = this.#lost.get(path) ?? { at: now, by: new Set<string>(), saidSomething };
+      loss.at = now;
+      loss.by.add(uid);
+      loss.saidSomething ||= saidSomething;
+      this.#lost.set(path, loss);
+    }
+    return lost;
+  }
+
+  /** Forgets resources that are gone, and what nobody but them has lost. */
+  #sweep(): void {
+    for (const uid of this.#pending.keys()) if (!this.#isLiving(uid)) this.#pending.delete(uid);
+    for (const [path, { by }] of this.#lost) {
+      for (const uid of by) if (!this.#isLiving(uid)) by.delete(uid);
+      if (by.size === 0) this.#lost.delete(path);
     }
   }
+}
+
+interface Lost {
+  path: string;
+  saidSomething: boolean;
 }
 
 function decides(path: string): boolean {
   return !isShownOnly(path);
 }
 
-function rootOf(path: string): string {
+function rootOf({ path }: Lost): string {
   return path.split('.', 1)[0] ?? '';
 }
 
-/** Paths of `written` that `answer` lacks. Items of lists go by their place, under `[]`. */
-function missing(written: unknown, answer: unknown, path: string): string[] {
-  if (Array.isArray(written)) {
-    if (!Array.isArray(answer) || answer.length !== written.length) return [];
-    return [...new Set(written.flatMap((item, at) => missing(item, answer[at], `${path}.[]`)))];
-  }
-  if (!isFields(written) || !isFields(answer)) return [];
-  return Object.entries(written).flatMap(([name, value]) => {
-    if (value === null || value === undefined) return [];
+function isWithin(leaf: string, path: string): boolean {
+  return leaf === path || leaf.startsWith(`${path}.`);
+}
+
+/**
+ * Paths of `written` that `answer` lacks. A definition drops a field from every item of a list alike, so the
+ * items of a list are taken together, under `[]`: their order says nothing, nor does a list of another length.
+ */
+function missing(written: readonly unknown[], answer: readonly unknown[], path: string): Lost[] {
+  const [sent, kept] = [written.filter(isFields), answer.filter(isFields)];
+  const names = new Set(sent.flatMap((fields) => Object.keys(fields)));
+  return [...names].flatMap((name) => {
+    const [values, found] = [valuesOf(sent, name), valuesOf(kept, name)];
+    if (values.length === 0) return [];
     const at = path === '' ? name : `${path}.${name}`;
-    return answer[name] === undefined ? [at] : missing(value, answer[name], at);
+    if (found.length === 0) return [{ path: at, saidSomething: values.some(saysSomething) }];
+    const [items, foundItems] = [values.filter(Array.isArray).flat(), found.filter(Array.isArray).flat()];
+    return [
+      ...missing(values, found, at),
+      ...(items.length === foundItems.length ? missing(items, foundItems, `${at}.[]`) : []),
+    ];
   });
 }
 
-/** Paths of everything that a patch sets or takes away. */
+function valuesOf(objects: readonly Record<string, unknown>[], name: string): unknown[] {
+  return objects.map((fields) => fields[name]).filter((value) => value !== null && value !== undefined);
+}
+
+/** Whether anything stands in a value that somebody could rely upon. */
+function saysSomething(value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  return typeof value !== 'object' || Object.values(value).some(saysSomething);
+}
+
+/** Paths of everything that a patch sets or takes away, or that a status has. */
 function leaves(patch: unknown, path = ''): string[] {
   if (Array.isArray(patch)) {
     const inner = [...new Set(patch.flatMap((item) => leaves(item, `${path}.[]`)))];

@@ -18,11 +18,15 @@ type StatusOnly = KubeObject & { status?: object };
 /** So much of a request is echoed, characters. */
 const REQUEST_LIMIT = 256;
 
+/** A probe that was not answered is made again after so long, milliseconds. */
+const PROBE_AGAIN_MS = 30_000;
+
 /** What writing status needs of the cache of its kind. */
 export interface StatusCache<R> {
   get(key: string): R | undefined;
   /** Takes the answer of an own write. */
   remember(raw: object): void;
+  isLiving(uid: string): boolean;
 }
 
 /** Writes status: only when it says something new, guarded by the version it was made from, with an event. */
@@ -40,7 +44,7 @@ export class StatusWriter<R extends AnyOfOurs> {
     this.#context = context;
     this.#type = type;
     this.#cache = cache;
-    this.#lost = new LostFields(type.kind);
+    this.#lost = new LostFields(type.kind, (uid) => cache.isLiving(uid));
   }
 
   /**
@@ -48,7 +52,7 @@ export class StatusWriter<R extends AnyOfOurs> {
    * Whether the definition has come meanwhile is tried without effect, every few minutes or on request.
    */
   async hold(seen: R, signal: AbortSignal): Promise<Verdict | undefined> {
-    const { clock, kube } = this.#context;
+    const { clock, kube, log } = this.#context;
     const held = this.#lost.hold(clock.monotonic());
     if (held === undefined) return undefined;
     const { name, namespace, uid, annotations } = seen.metadata;
@@ -57,8 +61,19 @@ export class StatusWriter<R extends AnyOfOurs> {
     const status = this.#lost.probe(uid, isNew, clock.monotonic());
     if (status === undefined) return held;
     const options = { subresource: 'status', dryRun: true, signal } as const;
-    const raw = await kube.mergePatch<StatusOnly>(this.#type, { name, namespace }, { status }, options);
-    this.#lost.probed(uid, status, raw.status, clock.monotonic());
+    try {
+      const raw = await kube.mergePatch<StatusOnly>(this.#type, { name, namespace }, { status }, options);
+      this.#lost.probed(uid, status, raw.status, clock.monotonic());
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // What holds is still to be said; whether it still does is tried again soon.
+      log.warn(
+        { error, kind: this.#type.kind, name },
+        'whether the definition keeps the status is not known',
+      );
+      this.#lost.unanswered(uid, clock.monotonic());
+      return { ...held, recheckAfterMs: PROBE_AGAIN_MS };
+    }
     return this.#lost.hold(clock.monotonic());
   }
 
