@@ -1,6 +1,6 @@
 # The image of the operator: one bundled file on a Node base image. Both images are given by digest, as
 # scripts/image.ts does; there is no default, and anything without a digest is refused:
-#   node scripts/image.ts --tag ghcr.io/boxwright/boxwright:0.1.0
+#   npm run image -- --tag ghcr.io/boxwright/boxwright:0.1.0
 ARG BUILD_IMAGE
 ARG BASE_IMAGE
 

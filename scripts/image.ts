@@ -2,7 +2,7 @@
  * Builds the image with base images pinned by digest. A base image without a digest is resolved first, by
  * `docker buildx imagetools inspect`; nothing is built from one that cannot be.
  *
- * Usage: node scripts/image.ts --tag <name:tag> [--base <image>] [--build-base <image>] [--push] [--print]
+ * Usage: npm run image -- --tag <name:tag> [--base <image>] [--build-base <image>] [--push] [--print]
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ function main(): number {
   });
   const { tag, base, push, print } = values;
   if (tag === undefined) {
-    process.stderr.write('usage: node scripts/image.ts --tag <name:tag> [--push] [--print]\n');
+    process.stderr.write('usage: npm run image -- --tag <name:tag> [--push] [--print]\n');
     return 2;
   }
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };

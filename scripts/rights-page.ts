@@ -68,7 +68,7 @@ export function rightsPage(): string {
       '```',
       '',
       'Where it has happened already, give the rights back by a binding that is in no namespace: bind a ClusterRole ' +
-        'with the rules of the first table to the ServiceAccount, wait, and take both away again. With the ' +
+        'with the rules of the first table to the ServiceAccount (`boxwright` with Helm, `boxwright-operator` with kustomize), wait, and take both away again. With the ' +
         'ClusterRole of the other mode nothing of this is needed.',
     ].join('\n'),
     [
@@ -78,8 +78,16 @@ export function rightsPage(): string {
         'exactly these rights. At the end the audit log of the API server is compared with them: a request that was ' +
         'denied fails the run, and so does a right that nothing has used.',
       '',
+      'What yours may do, by the API server’s own word:',
+      '',
       '```sh',
+      '# installed by Helm',
       'kubectl auth can-i --list --namespace shop --as system:serviceaccount:boxwright-system:boxwright',
+      '```',
+      '',
+      '```sh',
+      '# installed by kustomize',
+      'kubectl auth can-i --list --namespace shop --as system:serviceaccount:boxwright-system:boxwright-operator',
       '```',
     ].join('\n'),
   ]

@@ -46,7 +46,7 @@ describe('leaving', { timeout: 120_000 }, () => {
     const held = await cluster.get<{ items: { kind: string }[] }>('boxwright', ...inNamespace);
     expect(held.items.map(({ kind }) => kind).toSorted()).toEqual(['Box', 'PolicyBox']);
 
-    const { code, stderr } = await shell(commands(namespace.name)[1] ?? '');
+    const { code, stderr } = await shell(commands(namespace.name)[2] ?? '');
     expect(stderr).toBe('');
     expect(code).toBe(0);
     await namespace.cleanup();
