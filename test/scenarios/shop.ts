@@ -1,6 +1,6 @@
 import type { KindName } from '../../src/api/kinds.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
-import { CONNECTION, World, type WorldOptions } from '../support/world.ts';
+import { CONNECTION, typeOfKind, World, type WorldOptions } from '../support/world.ts';
 
 /** A Box and a PolicyBox for instances. */
 export const BOXES = `
@@ -184,6 +184,23 @@ export class Shop {
       body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
     });
     return given.status;
+  }
+
+  /** Takes a backup of what the cluster holds; the answer brings it back, as a restore of etcd does. */
+  backup(): () => void {
+    const { kube } = this.world;
+    const types = (['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease', 'Secret'] as const).map(
+      (kind) => typeOfKind(kind),
+    );
+    const held = types.map((type) => [type, kube.list(type)] as const);
+    return () => {
+      for (const [type, objects] of held) {
+        for (const { metadata } of kube.list(type)) {
+          if (!objects.some((object) => object.metadata.uid === metadata.uid)) kube.purge(type, metadata);
+        }
+        for (const object of objects) kube.seed(type, object);
+      }
+    };
   }
 
   /** Ends the operator at once and starts another. */

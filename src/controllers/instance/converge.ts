@@ -21,6 +21,7 @@ import { pairOf, phaseOf, reasonOfRunning } from './pair.ts';
 import { jittered, type InstanceFields, type InstancePass } from './pass.ts';
 import { uploadNext, urlOf } from './put/files.ts';
 import { managedOf, managedUnion } from './put/managed.ts';
+import { isPending, pendingMark } from './put/pending.ts';
 import { planPut, type PutPlan } from './put/plan.ts';
 import { putRecord } from './put/put.ts';
 import { projectInstance, sortedMachines } from './status.ts';
@@ -85,6 +86,7 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) === undefined) memory.running = undefined;
     else if (memory.running?.phase !== phase) memory.running = { phase, since: monotonic };
     const appliedHash = status.appliedHash;
+    const pending = isPending(status.pendingHash, desired.hash, record, desired.variables);
     return {
       spec: resource.spec,
       status,
@@ -99,8 +101,9 @@ export class InstanceConvergence {
       hash: desired.hash,
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
-      variablesPut: memory.putHash === desired.hash || status.pendingHash === desired.hash,
-      putWhileDown: memory.putWhileDown === desired.hash || status.pendingHash === desired.hash,
+      variablesPut: memory.putHash === desired.hash || pending,
+      putWhileDown: memory.putWhileDown === desired.hash || pending,
+      othersPending: status.pendingHash !== undefined && !pending,
       requests: desired.requests,
       handled: status.handledRequests ?? {},
       drift: policiesOf(resource, handle, 'Hold').drift,
@@ -321,7 +324,7 @@ function isDrift(
 
 /** Variables that are on the record of an instance that is shut down, and that its power-on will apply. */
 function pendingHash(seen: InstanceObservation, phase: string): string | undefined {
-  const { hash, appliedHash, status } = seen;
+  const { hash, appliedHash, status, record } = seen;
   if (hash === appliedHash) return undefined;
-  return phase === 'ShutDown' && seen.variablesPut ? hash : status.pendingHash;
+  return phase === 'ShutDown' && seen.variablesPut ? pendingMark(hash, record) : status.pendingHash;
 }

@@ -54,6 +54,7 @@ function decide({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }:
     appliedHash: 'h1',
     variablesPut: false,
     putWhileDown: false,
+    othersPending: false,
     requests: {},
     handled: {},
     drift: 'Correct',

@@ -37,6 +37,8 @@ export interface InstanceObservation {
   variablesPut: boolean;
   /** They were put there while the instance was shut down: the power-on that follows applies them. */
   putWhileDown: boolean;
+  /** Status says of other variables, or of a record before somebody touched it, that they wait for a power-on. */
+  othersPending: boolean;
   requests: Partial<Record<RequestedOperation, string>>;
   /** Request tokens that count as carried out. */
   handled: Partial<Record<RequestedOperation, string>>;
@@ -213,8 +215,9 @@ function neededPut(seen: InstanceObservation): InstanceStep | undefined {
     return plan.newTags.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'tags' };
   }
   if ((changed && !seen.variablesPut) || (plan.variablesDiffer && (mayCorrect || changed))) {
-    const replaces = status.pendingHash !== undefined && status.pendingHash !== seen.hash;
-    return replaces || plan.newVariables.length > 0 ? { do: 'noteManaged' } : { do: 'put', why: 'variables' };
+    return seen.othersPending || plan.newVariables.length > 0
+      ? { do: 'noteManaged' }
+      : { do: 'put', why: 'variables' };
   }
   return undefined;
 }

@@ -1,0 +1,28 @@
+import type { InstanceRecord } from '../../../service/index.ts';
+import type { DesiredVariable } from '../../content/variables.ts';
+
+/** Longest `status.pendingHash`, characters. */
+const LIMIT = 128;
+
+/** What `status.pendingHash` says: the hash of the variables that are on the record, and `updated` of that record. */
+export function pendingMark(hash: string, record: InstanceRecord): string {
+  return record.updated === undefined ? hash : `${hash}@${record.updated}`.slice(0, LIMIT);
+}
+
+/**
+ * Whether the mark says that these variables are on this record. Where the service shows none of a value, the
+ * mark counts only for the record as it was then: a status that was restored from a backup may be older than
+ * what was put there afterwards.
+ */
+export function isPending(
+  mark: string | undefined,
+  hash: string,
+  record: InstanceRecord,
+  variables: readonly Pick<DesiredVariable, 'secret'>[],
+): boolean {
+  if (mark === undefined) return false;
+  const [of, updated] = mark.split('@', 2);
+  if (of !== hash) return false;
+  if (updated === undefined || !variables.some(({ secret }) => secret === true)) return true;
+  return mark === pendingMark(hash, record);
+}
