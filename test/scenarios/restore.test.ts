@@ -20,7 +20,7 @@ describe('a restored cluster', () => {
     shop.record().variables.find(({ name }) => name === 'DB_PASSWORD')?.value;
 
   async function putWhileDown(): Promise<void> {
-    shop = await Shop.open();
+    shop = await Shop.open({ sandbox: { readings: { passwords: 'masked' } } });
     await shop.world.apply(secret('first'));
     await shop.world.apply(instance(`${SECRET}${STOPPED}`));
     await shop.world.until(() => shop.ready() === 'True ShutDown');
