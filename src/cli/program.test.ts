@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import type { CliIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -29,6 +32,9 @@ async function runIn(
   const code = await runProgram(argv, io);
   return { code, ...told };
 }
+
+/** Where the tests themselves run in a cluster, that is a cluster to be found. */
+const IN_POD = existsSync('/var/run/secrets/kubernetes.io/serviceaccount/token');
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -127,24 +133,89 @@ describe('version', () => {
   });
 });
 
-describe('a kubeconfig that cannot be read ends the operator with 1', () => {
-  const argv = ['operator', '--kubeconfig', '/nowhere/kubeconfig'];
+describe('a kubeconfig that cannot be used ends the operator with 2 and one line', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'boxwright-kubeconfig-'));
+    const cluster = { server: 'https://127.0.0.1:6443' };
+    const config = (changes: object): string =>
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster }],
+        users: [{ name: 'u', user: { token: 'CANARY' } }],
+        contexts: [{ name: 'one', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'one',
+        ...changes,
+      });
+    const files = {
+      good: config({}),
+      cut: 'users:\n- name: u\n  user: {token: CANARY\n',
+      text: 'CANARY',
+      empty: '',
+      unfinished: config({ clusters: [{ name: 'c', cluster: {} }] }),
+      undecided: config({ 'current-context': undefined }),
+      socks: config({
+        clusters: [{ name: 'c', cluster: { ...cluster, 'proxy-url': 'socks5://a:CANARY@p' } }],
+      }),
+      plain: config({ clusters: [{ name: 'c', cluster: { server: 'http://10.0.0.1' } }] }),
+      'no-ca': config({
+        clusters: [{ name: 'c', cluster: { ...cluster, 'certificate-authority': 'ca.crt' } }],
+      }),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('and is told to a person in two lines', async () => {
-    const { code, err } = await run(...argv, '--log-format=text');
-    expect(code).toBe(1);
-    expect(err).toBe(
-      'boxwright: /nowhere/kubeconfig cannot be read\n' +
-        "  because: ENOENT: no such file or directory, open '/nowhere/kubeconfig'\n",
-    );
+  it.each([
+    ['missing', 'there is no such file (ENOENT)'],
+    ['.', 'this is a folder, not a file (EISDIR)'],
+    ['cut', 'line 4 is no YAML'],
+    ['text', 'this is no kubeconfig'],
+    ['empty', 'this is no kubeconfig'],
+    ['unfinished', 'this is no kubeconfig (clusters[0].cluster.server is missing)'],
+    ['socks', 'proxy-url of cluster c names a proxy of kind socks5, not http or https'],
+    ['plain', 'its server http://10.0.0.1 is not https'],
+    ['no-ca', 'ca.crt: there is no such file (ENOENT)'],
+  ])('%s', async (name, what) => {
+    for (const format of ['text', 'json']) {
+      const path = join(folder, name);
+      const { code, err } = await run('operator', `--kubeconfig=${path}`, `--log-format=${format}`);
+      expect({ code, lines: err.split('\n').length }).toEqual({ code: 2, lines: 2 });
+      expect(err).toContain(`boxwright: --kubeconfig ${path}: `);
+      expect(err).toContain(what);
+      expect(err).toMatch(/; give one that `kubectl --kubeconfig <file> cluster-info` works with\n$/);
+      expect(err).not.toContain('CANARY');
+    }
   });
 
-  it('and is a log line for who reads JSON', async () => {
-    const { code, err } = await run(...argv, '--log-format=json');
-    expect(code).toBe(1);
-    expect(JSON.parse(err)).toMatchObject({
-      level: 'error',
-      error: { code: 'KubeCredentials', message: '/nowhere/kubeconfig cannot be read' },
+  it('that names the variable it comes from', async () => {
+    const path = join(folder, 'missing');
+    vi.stubEnv('BOXWRIGHT_KUBECONFIG', path);
+    const own = await runIn({ BOXWRIGHT_KUBECONFIG: path }, 'operator');
+    expect(own.err).toContain(`boxwright: BOXWRIGHT_KUBECONFIG=${path}: there is no such file`);
+    vi.unstubAllEnvs();
+    const usual = await runIn({ KUBECONFIG: path }, 'operator');
+    expect(usual.err).toBe(
+      `boxwright: KUBECONFIG=${path}: there is no such file (ENOENT); give another one with --kubeconfig <file>\n`,
+    );
+    expect([own.code, usual.code]).toEqual([2, 2]);
+  });
+
+  it('that lists the contexts there are', async () => {
+    const path = join(folder, 'good');
+    const { code, err } = await run('operator', `--kubeconfig=${path}`, '--context=two');
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `boxwright: --context two: ${path} has no context "two"; it has one\n`,
     });
+    const undecided = await run('operator', `--kubeconfig=${join(folder, 'undecided')}`);
+    expect(undecided.err).toContain('has no current context; choose one of one');
+  });
+
+  it.skipIf(IN_POD)('where nothing names a cluster', async () => {
+    const { code, err } = await runIn({ HOME: folder }, 'operator');
+    expect({ code, lines: err.split('\n').length }).toEqual({ code: 2, lines: 2 });
+    expect(err).toContain('no cluster is named: there is no KUBECONFIG, no ~/.kube/config');
+    const inPod = await run('operator', '--in-cluster');
+    expect(inPod).toMatchObject({ code: 2, err: expect.stringContaining('--in-cluster: this is no pod') });
   });
 });

@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError } from 'commander';
 import type { CliIo, CommandDefinition } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { errorText } from './error-text.ts';
 import { EXIT, EXIT_CODES, UsageError } from './exit-codes.ts';
 import { addFlags, describeFlag, readFlags } from './flags.ts';
 import { InterruptedError } from './interrupt.ts';
@@ -36,7 +37,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (error instanceof InterruptedError) return io.interrupt.exitCode;
-    io.stderr.write(`${paint.red('boxwright:')} ${messageOf(error)}\n`);
+    io.stderr.write(`${paint.red('boxwright:')} ${errorText(error)}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
 }
@@ -87,12 +88,4 @@ function exitCodeHelp(): string {
 
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** What is wrong, and what is behind it; a stack only for what nobody foresaw. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const foreseen = typeof (error as { code?: unknown }).code === 'string';
-  const own = foreseen ? error.message : (error.stack ?? error.message);
-  return error.cause instanceof Error ? `${own}\n  because: ${messageOf(error.cause)}` : own;
 }

@@ -5,6 +5,7 @@ export * from './errors.ts';
 export * from './retry.ts';
 export * from './transport/auth.ts';
 export * from './transport/kubeconfig.ts';
+export { KubeConfigError, type KubeConfigOptions } from './transport/kubeconfig-place.ts';
 export * from './cache/version.ts';
 export * from './calls.ts';
 export * from './call-options.ts';

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { createSandbox, type Address, type Sandbox } from '../../src/sandbox/index.ts';
-import { startTestProxy, type TestProxy } from '../../src/service/transport/test-proxy.ts';
+import { startTestProxy, type TestProxy } from '../../src/base/proxy/test-proxy.ts';
 import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
 import { boxwright, type Running } from './boxwright.ts';
@@ -80,3 +81,41 @@ it('an operator behind a proxy makes records through it, and says why when the p
   const made = [`${NAMESPACE}-system`, `${REFUSED}-system`];
   await cluster.kubectl(['delete', 'namespace', ...made, '--wait=false']);
 }, 240_000);
+
+it('an operator reaches the API server through the proxy-url of its kubeconfig, whatever HTTPS_PROXY says', async () => {
+  const proxy = await startTestProxy();
+  const { port } = new URL(cluster.server);
+  const kubeconfig = join(folder, 'kubeconfig');
+  const text = readFileSync(cluster.kubeconfigPath, 'utf8');
+  const config = parse(text) as { clusters: { cluster: Record<string, string> }[] };
+  for (const { cluster: each } of config.clusters) {
+    // A name that only the proxy knows.
+    each['server'] = `https://kubernetes.invalid:${port}`;
+    each['tls-server-name'] = 'localhost';
+    each['proxy-url'] = `http://me:CANARY@127.0.0.1:${proxy.port}`;
+  }
+  writeFileSync(kubeconfig, stringify(config));
+  const namespace = await cluster.namespace('cli-proxy-url');
+  const { child, sees, ended, output } = boxwright(
+    [
+      'operator',
+      `--kubeconfig=${kubeconfig}`,
+      `--namespace=${namespace.name}`,
+      `--namespaces=${namespace.name}`,
+      '--metrics-address=off',
+      '--log-format=json',
+    ],
+    { HTTPS_PROXY: 'http://nobody.invalid:1' },
+  );
+  await sees(/caches are in sync/);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  await proxy.stop();
+  await namespace.cleanup();
+  expect(new Set(proxy.asked.map(({ line }) => line))).toEqual(
+    new Set([`CONNECT kubernetes.invalid:${port}`]),
+  );
+  expect(proxy.asked[0]?.authorization).toBe(`Basic ${btoa('me:CANARY')}`);
+  expect(output.stderr).toContain(`"proxy":"127.0.0.1:${proxy.port}"`);
+  expect(output.stderr).not.toContain('CANARY');
+}, 120_000);

@@ -17,7 +17,7 @@ export class HttpProxy {
   readonly port: number;
   /** Whether it is spoken to over TLS. */
   readonly secure: boolean;
-  /** The variable that named it. */
+  /** What named it, for messages: a variable, or a field. */
   readonly variable: string;
   readonly #authorization: string | undefined;
 
@@ -45,6 +45,15 @@ export class HttpProxy {
   /** `host:port`, for messages. */
   get address(): string {
     return `${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
+  }
+
+  /** Whether this is the same way, credentials included. */
+  isSame(other: HttpProxy): boolean {
+    return (
+      this.address === other.address &&
+      this.secure === other.secure &&
+      this.#authorization === other.#authorization
+    );
   }
 
   /** What a request to the proxy itself carries. */

@@ -82,7 +82,8 @@ export function openTunnel({ proxy, host, port, clock, timeoutMs }: TunnelOption
 export function refusal(status: number, target: string, { variable }: HttpProxy): string {
   if (status === 407) return `asks for other credentials (407): put user and password into ${variable}`;
   if (status === 401 || status === 403) {
-    return `does not let ${target} through (${status}): have it allowed there, or list the host in NO_PROXY`;
+    const around = /_proxy$/i.test(variable) ? 'or list the host in NO_PROXY' : `or take ${variable} away`;
+    return `does not let ${target} through (${status}): have it allowed there, ${around}`;
   }
   return status >= 500
     ? `has no connection to ${target} (${status})`

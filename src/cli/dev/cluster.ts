@@ -43,7 +43,7 @@ export async function openCluster(
     ];
     return {
       embedded: false,
-      access: { file: kubeconfig, context },
+      access: { file: kubeconfig, context, env: io.env },
       shell: [],
       kubectl: `${words.join(' ')} -n ${namespace}`,
       broken: new Promise(() => undefined),

@@ -2,11 +2,12 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CliIo } from '../command.ts';
-import { CommandFailedError, EXIT } from '../exit-codes.ts';
+import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
+import { kubeConfigUsage } from '../kubeconfig-usage.ts';
 import { createLog } from '../log.ts';
 import { paintFor } from '../terminal.ts';
 import { openCluster } from './cluster.ts';
-import type { DevFlags } from './flags.ts';
+import { DEV_FLAGS, type DevFlags } from './flags.ts';
 import { defaultExamples, readManifests } from './manifests.ts';
 import { openService } from './service.ts';
 import { Session } from './session.ts';
@@ -35,9 +36,11 @@ export async function runDev(flags: DevFlags, io: CliIo): Promise<number> {
       exitCode = io.interrupt.exitCode;
       return exitCode;
     }
-    throw error instanceof CommandFailedError || !(error instanceof Error)
-      ? error
-      : new CommandFailedError('boxwright dev cannot go on', { cause: error });
+    const told = kubeConfigUsage(error, flags, DEV_FLAGS, io.env);
+    if (told instanceof UsageError) exitCode = EXIT.usage;
+    throw told instanceof CommandFailedError || told instanceof UsageError || !(told instanceof Error)
+      ? told
+      : new CommandFailedError('boxwright dev cannot go on', { cause: told });
   } finally {
     for (const close of closers.toReversed()) await close();
     await new Promise<void>((resolve) => void logStream.end(() => resolve()));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineCommand } from '../command.ts';
+import { errorText, isForeseen } from '../error-text.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
 import { proxiesOf, proxyAddresses } from '../proxies.ts';
 import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
@@ -20,7 +21,11 @@ credential elsewhere.`,
   async run(flags, io) {
     const proxies = proxiesOf(io.env);
     const told = settingsOf(flags);
-    const settings = { ...told, endpoints: { ...told.endpoints, proxies } };
+    const settings = {
+      ...told,
+      cluster: { ...told.cluster, env: io.env },
+      endpoints: { ...told.endpoints, proxies },
+    };
     const [{ createLog }, { runOperator }] = await Promise.all([import('../log.ts'), import('./run.ts')]);
     const format = flags.logFormat ?? (io.stderr.isTTY === true ? 'text' : 'json');
     const log = createLog({ level: flags.logLevel, format, stream: io.stderr, clock: io.clock });
@@ -31,10 +36,13 @@ credential elsewhere.`,
       await runOperator(settings, { clock: io.clock, random: io.random, log }, io.interrupt.signal);
       return EXIT.ok;
     } catch (cause) {
-      const error = explained(cause, flags);
-      // Whoever reads lines of JSON reads this one too; a person gets it in the usual form.
-      if (format !== 'json') throw error;
-      log.error({ error }, 'the operator cannot go on');
+      const { kubeConfigUsage } = await import('../kubeconfig-usage.ts');
+      const error = explained(kubeConfigUsage(cause, flags, OPERATOR_FLAGS, io.env), flags);
+      // Whoever reads lines of JSON reads this one too; a person gets it in the usual form, and a mistake on the
+      // command line has it always.
+      if (format !== 'json' || error instanceof UsageError) throw error;
+      const fields = isForeseen(error) ? { code: error.code, why: errorText(error) } : { error };
+      log.error(fields, 'the operator cannot go on');
       return EXIT.failed;
     }
   },

@@ -37,7 +37,7 @@ export interface OperatorEffects {
 
 /**
  * One operator process: connects, leads or waits to, works until `stop` is aborted, and drains.
- * @throws LeadershipLostError, KubeCredentialsError, ServingCertificateError, or what an address cannot be had for
+ * @throws LeadershipLostError, KubeConfigError, ServingCertificateError, or what an address cannot be had for
  */
 export async function runOperator(
   { cluster, metrics: serving, traces, ...settings }: OperatorSettings,
@@ -55,11 +55,13 @@ export async function runOperator(
   // Nor must the question who scrapes: whoever does gives up after ten seconds or so.
   const reviewWire = new UndiciKubePort({ ...wireOptions, deadlineMs: 5_000 });
   try {
-    log.info({ version, server: loaded.server, namespace, namespaces: namespaces ?? 'all' }, 'starting');
+    const { server, proxy } = loaded;
+    const through = proxy === undefined ? {} : { proxy: proxy.address };
+    log.info({ version, server, ...through, namespace, namespaces: namespaces ?? 'all' }, 'starting');
     if (endpoints.allowedHosts.length === 0) {
       log.warn({}, 'no host may be called: every Connection waits until --allowed-hosts names its host');
     }
-    const { host } = new URL(loaded.server);
+    const { host } = new URL(server);
     const manager = wireOperator(settings, {
       clock,
       random,

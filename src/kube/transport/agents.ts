@@ -1,11 +1,14 @@
 import { Agent } from 'undici';
+import type { Clock } from '../../base/clock.ts';
 import type { ClusterAccess } from './auth.ts';
+import { tunnelTo } from './tunnel.ts';
 import { sameJson } from '../patches.ts';
 
 /** Options of {@link AgentPair}. */
 export interface AgentPairOptions {
   /** Time to wait for headers, and between two pieces of a body that is no watch, milliseconds. */
   silenceMs: number;
+  clock: Clock;
 }
 
 interface Pair {
@@ -39,7 +42,7 @@ export class AgentPair {
     const pair = this.#pair;
     if (pair !== undefined) {
       if (pair.access === access) return pair;
-      if (pair.access.server === access.server && sameJson(pair.access.tls, access.tls)) {
+      if (sameWay(pair.access, access)) {
         pair.access = access;
         return pair;
       }
@@ -60,6 +63,12 @@ export class AgentPair {
   }
 
   #make(access: ClusterAccess): Pair {
+    const connect = {
+      ...access.tls,
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    };
     const shared: Agent.Options = {
       // HTTP/1.1: a watch has a socket of its own, and one broken socket ends one call.
       allowH2: false,
@@ -67,7 +76,10 @@ export class AgentPair {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       headersTimeout: this.#options.silenceMs,
-      connect: { ...access.tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 },
+      connect:
+        access.proxy === undefined
+          ? connect
+          : tunnelTo(access.server, access.proxy, this.#options.clock, connect),
     };
     return {
       access,
@@ -89,4 +101,9 @@ export class AgentPair {
     // Closing rejects only when the agent was destroyed meanwhile, which is what was wanted.
     agent.close().then(forget, forget);
   }
+}
+
+function sameWay(a: ClusterAccess, b: ClusterAccess): boolean {
+  const sameProxy = a.proxy === undefined ? b.proxy === undefined : b.proxy?.isSame(a.proxy) === true;
+  return sameProxy && a.server === b.server && sameJson(a.tls, b.tls);
 }

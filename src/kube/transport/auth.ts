@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { HttpProxy } from '../../base/proxy/settings.ts';
 import { sameJson } from '../patches.ts';
 
 /** Where the API server is and how to speak to it: everything that may change while the process runs. */
@@ -8,6 +9,8 @@ export interface ClusterAccess {
   /** Authorization and Impersonate-User, names in lower case. */
   headers: Readonly<Record<string, string>>;
   tls: TlsMaterial;
+  /** Where connections go through. */
+  proxy?: HttpProxy;
 }
 
 /** PEM, as Node's tls takes it. */

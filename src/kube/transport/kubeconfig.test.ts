@@ -1,8 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kubeConfigAccess, loadKubeConfig } from './kubeconfig.ts';
+
+/** Where the tests themselves run in a cluster, that is a cluster to be found. */
+const IN_POD = existsSync('/var/run/secrets/kubernetes.io/serviceaccount/token');
 
 let folder: string;
 beforeEach(() => {
@@ -22,6 +26,21 @@ function config(user: object, cluster: object = {}): string {
     ],
     'current-context': 'main',
   });
+}
+
+/** Writes a kubeconfig whose cluster, context and server have this name. */
+function named(name: string, others: object = {}): string {
+  const file = join(folder, name);
+  writeFileSync(
+    file,
+    JSON.stringify({
+      clusters: [{ name, cluster: { server: `https://${name}` } }],
+      contexts: [{ name, context: { cluster: name } }],
+      'current-context': name,
+      ...others,
+    }),
+  );
+  return file;
 }
 
 describe('loadKubeConfig', () => {
@@ -94,9 +113,13 @@ describe('loadKubeConfig', () => {
 
   it('says so when a context names no cluster, a file cannot be read, or a plugin fails', async () => {
     await expect(loadKubeConfig({ text: config({}), context: 'broken' })).rejects.toMatchObject({
-      code: 'KubeCredentials',
+      name: 'KubeConfigError',
+      message: expect.stringContaining('context "broken" names no cluster'),
     });
-    await expect(loadKubeConfig({ file: join(folder, 'missing') })).rejects.toThrow(/missing cannot be read/);
+    await expect(loadKubeConfig({ file: join(folder, 'missing') })).rejects.toMatchObject({
+      option: 'file',
+      message: expect.stringContaining('missing: there is no such file'),
+    });
     const { source } = await loadKubeConfig({
       text: config({
         exec: { apiVersion: 'client.authentication.k8s.io/v1', command: join(folder, 'no-plugin') },
@@ -105,12 +128,58 @@ describe('loadKubeConfig', () => {
     await expect(source.access(false)).rejects.toThrow(/look at the kubeconfig's user/);
   });
 
-  it('refuses plain http and proxies instead of sending a token there', async () => {
-    const plain = await loadKubeConfig({ text: config({ token: 't' }, { server: 'http://10.0.0.1' }) });
-    await expect(plain.source.access(false)).rejects.toMatchObject({ code: 'KubeCredentials' });
-    const proxied = await loadKubeConfig({
-      text: config({ token: 't' }, { 'proxy-url': 'http://proxy:3128' }),
+  it('refuses plain http instead of sending a token there', async () => {
+    const plain = loadKubeConfig({ text: config({ token: 't' }, { server: 'http://10.0.0.1' }) });
+    await expect(plain).rejects.toThrow('http://10.0.0.1 is not https');
+  });
+
+  it('reads proxy-url, and says of a kind that is not supported what to write, without its credentials', async () => {
+    const loaded = await loadKubeConfig({
+      text: config({ token: 't' }, { 'proxy-url': 'http://me:CANARY@proxy:3128' }),
     });
-    await expect(proxied.source.access(false)).rejects.toThrow(/proxy-url/);
+    expect(loaded.proxy?.address).toBe('proxy:3128');
+    expect((await loaded.source.access(false)).proxy?.address).toBe('proxy:3128');
+    const socks = loadKubeConfig({ text: config({}, { 'proxy-url': 'socks5://me:CANARY@proxy' }) });
+    await expect(socks).rejects.toThrow(/proxy-url of cluster c names a proxy of kind socks5.*; write http:/);
+    await expect(socks).rejects.not.toThrow('CANARY');
+  });
+
+  it('tells nothing of what stands around a mistake in the file', async () => {
+    const file = join(folder, 'config');
+    for (const text of ['users: [{token: CANARY}\n', '"CANARY', 'users: *CANARY', 'clusters: {CANARY: 1}']) {
+      writeFileSync(file, text);
+      const error: unknown = await loadKubeConfig({ file }).catch((caught: unknown) => caught);
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('CANARY');
+      expect(error).toMatchObject({ name: 'KubeConfigError' });
+    }
+  });
+
+  describe('without a file', () => {
+    it('takes those of KUBECONFIG together, the first current context, and lets some be missing', async () => {
+      const list = [
+        join(folder, 'missing'),
+        named('a', { 'current-context': undefined }),
+        named('b'),
+        named('c'),
+      ];
+      const env = { KUBECONFIG: list.join(delimiter), HOME: folder };
+      expect(await loadKubeConfig({ env })).toMatchObject({ server: 'https://b' });
+      expect(await loadKubeConfig({ env, context: 'c' })).toMatchObject({ server: 'https://c' });
+      await expect(loadKubeConfig({ env: { KUBECONFIG: join(folder, 'missing') } })).rejects.toThrow(
+        /^KUBECONFIG=\S+missing: there is no such file/,
+      );
+    });
+
+    it('takes the one of the home folder', async () => {
+      mkdirSync(join(folder, '.kube'));
+      named('.kube/config', { clusters: [{ name: '.kube/config', cluster: { server: 'https://home' } }] });
+      expect(await loadKubeConfig({ env: { HOME: folder, KUBECONFIG: '' } })).toMatchObject({
+        server: 'https://home',
+      });
+    });
+
+    it.skipIf(IN_POD)('says that there is none', async () => {
+      await expect(loadKubeConfig({ env: { HOME: folder } })).rejects.toThrow(/^no cluster is named/);
+    });
   });
 });

@@ -1,24 +1,23 @@
+import { accessSync, constants } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { HttpProxy, ProxySettingError } from '../../base/proxy/settings.ts';
 import { KubeCredentialsError, type AccessSource, type ClusterAccess, type TlsMaterial } from './auth.ts';
-
-/** Where a kubeconfig is looked for. With none of the first three: as kubectl does, then in the pod. */
-export interface KubeConfigOptions {
-  /** Path of a kubeconfig file. */
-  file?: string | undefined;
-  /** A kubeconfig itself. */
-  text?: string | undefined;
-  /** The pod's service account. */
-  inCluster?: boolean | undefined;
-  /** Instead of the current context. */
-  context?: string | undefined;
-}
+import {
+  KubeConfigError,
+  readInto,
+  unreadable,
+  type KubeConfigOptions,
+  type Place,
+} from './kubeconfig-place.ts';
 
 /** A kubeconfig's context, ready to use. */
 export interface LoadedKubeConfig {
   source: AccessSource;
   /** Address of the API server, for messages. */
   server: string;
+  /** Of `proxy-url`. */
+  proxy: HttpProxy | undefined;
   context: string;
   /** The context's namespace. */
   namespace: string | undefined;
@@ -27,18 +26,25 @@ export interface LoadedKubeConfig {
 /**
  * Reads a kubeconfig with the parser and the credential plugins of client-node, whose own transport is not
  * used. Loaded on demand: it is by far the slowest import.
- * @throws {@link KubeCredentialsError}
+ * @throws {@link KubeConfigError}
  */
 export async function loadKubeConfig(options: KubeConfigOptions = {}): Promise<LoadedKubeConfig> {
   // The one module behind KubeConfig, not the package with its API classes.
   const module = await import('@kubernetes/client-node/dist/config.js');
-  const load = (): KubeConfig => read(new module.KubeConfig(), options);
-  const config = load();
-  const source = kubeConfigAccess(load);
+  const fresh = (): KubeConfig => new module.KubeConfig();
+  const read = (): { config: KubeConfig; place: Place } => {
+    const config = fresh();
+    const place = readInto(config, fresh, options);
+    if (options.context !== undefined) choose(config, options.context, place);
+    return { config, place };
+  };
+  const { config, place } = read();
+  check(config, place);
   const context = config.getCurrentContext();
   return {
-    source,
+    source: kubeConfigAccess(() => read().config),
     server: serverIn(config),
+    proxy: proxyIn(config),
     context,
     namespace: config.getContextObject(context)?.namespace,
   };
@@ -58,33 +64,62 @@ export function kubeConfigAccess(load: () => KubeConfig): AccessSource {
   };
 }
 
-function read(config: KubeConfig, options: KubeConfigOptions): KubeConfig {
+function choose(config: KubeConfig, context: string, { name }: Place): void {
+  if (config.getContextObject(context) === null) {
+    throw new KubeConfigError('context', `${name} has no context "${context}"; it has ${contextsOf(config)}`);
+  }
+  config.setCurrentContext(context);
+}
+
+/** Finds at once what no later look would mend. */
+function check(config: KubeConfig, { option, name }: Place): void {
+  const context: string | undefined = config.getCurrentContext();
+  if (context === undefined || context === '') {
+    throw new KubeConfigError(
+      'context',
+      `${name} has no current context; choose one of ${contextsOf(config)}`,
+    );
+  }
   try {
-    if (options.text !== undefined) config.loadFromString(options.text);
-    else if (options.file !== undefined) config.loadFromFile(options.file);
-    else if (options.inCluster === true) config.loadFromCluster();
-    else config.loadFromDefault();
-  } catch (cause) {
-    const where = options.file ?? (options.inCluster === true ? 'the service account' : 'the kubeconfig');
-    throw new KubeCredentialsError(`${where} cannot be read`, { cause });
-  }
-  if (options.context !== undefined) {
-    if (config.getContextObject(options.context) === null) {
-      const known = config.getContexts().map(({ name }) => name);
-      throw new KubeCredentialsError(
-        `the kubeconfig has no context "${options.context}"; it has ${known.join(', ') || 'none'}`,
-      );
+    const server = serverIn(config);
+    const { skipTLSVerify = false } = config.getCurrentCluster() ?? {};
+    if (!server.startsWith('https:') && !skipTLSVerify) {
+      throw new KubeCredentialsError(`its server ${server} is not https, and no token goes there`);
     }
-    config.setCurrentContext(options.context);
+    proxyIn(config);
+  } catch (error) {
+    if (!(error instanceof KubeCredentialsError)) throw error;
+    throw new KubeConfigError(option, `${name}: ${error.message}`);
   }
-  return config;
+  const [cluster, user] = [config.getCurrentCluster(), config.getCurrentUser()];
+  const files = {
+    'certificate-authority': cluster?.caFile,
+    'client-certificate': user?.certFile,
+    'client-key': user?.keyFile,
+  };
+  for (const [field, file] of Object.entries(files)) {
+    // The reader makes a field that is absent null.
+    if (typeof file !== 'string' || file === '') continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (cause) {
+      throw new KubeConfigError(option, `${name}: its ${field} ${file}: ${unreadable(cause)}`, { cause });
+    }
+  }
+}
+
+function contextsOf(config: KubeConfig): string {
+  return (
+    config
+      .getContexts()
+      .map(({ name }) => name)
+      .join(', ') || 'none'
+  );
 }
 
 async function accessOf(config: KubeConfig): Promise<ClusterAccess> {
   const server = serverIn(config);
-  if (config.getCurrentCluster()?.proxyUrl !== undefined) {
-    throw new KubeCredentialsError('the kubeconfig asks for a proxy (proxy-url), which is not supported');
-  }
+  const proxy = proxyIn(config);
   const options: RequestOptions = {};
   try {
     await config.applyToHTTPSOptions(options);
@@ -99,7 +134,19 @@ async function accessOf(config: KubeConfig): Promise<ClusterAccess> {
   if (typeof options.auth === 'string') {
     headers['authorization'] ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
   }
-  return { server, headers, tls: tlsOf(options) };
+  return { server, headers, tls: tlsOf(options), ...(proxy === undefined ? {} : { proxy }) };
+}
+
+/** The proxy of `proxy-url`, which is of this cluster alone and comes before every variable. */
+function proxyIn(config: KubeConfig): HttpProxy | undefined {
+  const { name, proxyUrl } = config.getCurrentCluster() ?? {};
+  if (typeof proxyUrl !== 'string' || proxyUrl === '') return undefined;
+  try {
+    return HttpProxy.parse(proxyUrl, `proxy-url of cluster ${name}`);
+  } catch (error) {
+    if (!(error instanceof ProxySettingError)) throw error;
+    throw new KubeCredentialsError(error.message);
+  }
 }
 
 function tlsOf(options: RequestOptions): TlsMaterial {
@@ -124,7 +171,7 @@ function serverIn(config: KubeConfig): string {
   const server = config.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server)) {
     throw new KubeCredentialsError(
-      `the kubeconfig's context "${config.getCurrentContext()}" names no cluster with a valid server`,
+      `context "${config.getCurrentContext()}" names no cluster with a valid server`,
     );
   }
   return server;

@@ -65,7 +65,7 @@ export class UndiciKubePort implements KubePort {
   constructor(options: UndiciKubePortOptions) {
     this.#options = options;
     this.#access = new CachedAccess(options.source, options.clock);
-    this.#agents = new AgentPair({ silenceMs: options.silenceMs ?? 30_000 });
+    this.#agents = new AgentPair({ silenceMs: options.silenceMs ?? 30_000, clock: options.clock });
   }
 
   async request(request: KubeRequest): Promise<KubeAnswer> {
@@ -232,9 +232,9 @@ function isJson(response: Response): boolean {
   return String(response.headers['content-type'] ?? '').includes('json');
 }
 
-/** Failures of name look-up, connection and TLS handshake: no byte of the request has left. */
+/** Failures of name look-up, proxy, connection and TLS handshake: no byte of the request has left. */
 const BEFORE_SENDING =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EACCES|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_TLS_.*|ERR_SSL_WRONG_VERSION_NUMBER|CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH)$/;
+  /^(ECONNREFUSED|ProxyRefused|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EACCES|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_TLS_.*|ERR_SSL_WRONG_VERSION_NUMBER|CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH)$/;
 
 function isBeforeSending(error: Error): boolean {
   const code = (error as { code?: unknown }).code;

@@ -9,7 +9,7 @@ import { readProxySettings } from '../../base/proxy/settings.ts';
 import { createCertificate } from '../../base/x509.ts';
 import type { PortRequest } from '../port.ts';
 import { rejectionOf } from '../scripted-port.ts';
-import { startTestProxy, type TestProxy } from './test-proxy.ts';
+import { startTestProxy, type TestProxy } from '../../base/proxy/test-proxy.ts';
 import { createUndiciPort, type UndiciPortOptions } from './undici-port.ts';
 
 /** No name that anybody could look up: what reaches the service has come through the proxy. */
