@@ -1,20 +1,12 @@
 import { API_VERSION } from '../api/names.ts';
 import { defineCommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { OUTPUT_FLAG } from './output-flag.ts';
 import { version } from './version.ts';
 
 /** `boxwright version`. */
 export const versionCommand = defineCommand({
-  flags: {
-    output: {
-      flag: '-o, --output <format>',
-      env: 'BOXWRIGHT_OUTPUT',
-      type: 'text',
-      default: 'text',
-      choices: ['text', 'json'],
-      description: 'how to print it',
-    },
-  },
+  flags: { output: OUTPUT_FLAG },
   run({ output }, { stdout }) {
     const facts = {
       version,

@@ -1,4 +1,5 @@
 import type { FlagTable, FlagValues } from '../flags.ts';
+import { OUTPUT_FLAG } from '../output-flag.ts';
 
 /** Every flag of `boxwright dev`. */
 export const DEV_FLAGS = {
@@ -24,14 +25,7 @@ export const DEV_FLAGS = {
     default: '5m',
     description: 'with --exit: how long everything may take to be Ready',
   },
-  output: {
-    flag: '-o, --output <format>',
-    env: 'BOXWRIGHT_OUTPUT',
-    type: 'text',
-    default: 'text',
-    choices: ['text', 'json'],
-    description: 'json: the outcome as one object on standard output, all else on standard error',
-  },
+  output: OUTPUT_FLAG,
   namespace: {
     flag: '--namespace <name>',
     env: 'BOXWRIGHT_DEV_NAMESPACE',
