@@ -37,6 +37,8 @@ const LEAVING = 'test/chart/leaving.test.ts';
 const INSTALL = 'test/chart/install.test.ts';
 const HELM_VERSIONS = 'test/chart/helm-versions.test.ts';
 const KEPT_CRDS = 'test/chart/kept-crds.test.ts';
+const NEW_CLUSTER = 'test/gitops/new-cluster.test.ts';
+const GUIDE = 'test/guides/install.test.ts';
 const NO_FLUX = 'Flux’s own packages stand for its controllers.';
 const NO_ARGO = 'Argo CD’s Lua contract, in its interpreter, stands for its controller.';
 
@@ -200,11 +202,13 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     note: NO_FLUX,
   },
   {
-    ...line('G28', 'operator and resources from one repository', [
-      SAMPLES,
-      'for the operator and one that waits for it',
-    ]),
-    note: 'The samples are built and fit together; coming up and going down in one needs a running Flux.',
+    ...line(
+      'G28',
+      'operator and resources from one repository',
+      [SAMPLES, 'for the operator and one that waits for it'],
+      [NEW_CLUSTER, 'come up in the order of dependsOn, and end when one commit takes everything away'],
+    ),
+    note: `${NO_FLUX} Helm installs what the HelmRelease says; that its pods are ready is not waited for.`,
   },
   line('G29', 'a request annotation runs once and is echoed', [
     OPERATIONS,
@@ -257,10 +261,12 @@ export const CHECKLIST: readonly ChecklistLine[] = [
   },
   line('G36', 'waves wait for health'),
   {
-    ...line('G37', 'kinds and resources in one Application', [
-      SERVER,
-      'is accepted as a whole, CRDs and everything that can be switched on included',
-    ]),
+    ...line(
+      'G37',
+      'kinds and resources in one Application',
+      [SERVER, 'is accepted as a whole, CRDs and everything that can be switched on included'],
+      [NEW_CLUSTER, 'for Argo CD come up wave by wave, and no namespace is pruned'],
+    ),
     note: 'That the sync skips the dry run of kinds to come is Argo CD’s part: the sample sets it.',
   },
   {
@@ -343,10 +349,12 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     ['src/kube/observe/health.test.ts', 'names the watch that gave no sign of life for too long'],
   ),
   {
-    ...line('G54', 'NetworkPolicy', [
-      RENDER,
-      'let metrics in, and out only DNS, the API server and the service',
-    ]),
+    ...line(
+      'G54',
+      'NetworkPolicy',
+      [RENDER, 'let metrics in, and out only DNS, the API server and the service'],
+      [RENDER, 'let out to a collector of traces, and to the proxies of both schemes'],
+    ),
     note: 'As rendered: enforcing needs a node with a network.',
   },
   line(
@@ -417,6 +425,8 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     'G63',
     'leaving loses and hangs nothing',
     [LEAVING, 'keeps the kinds and what is left, and lets go of it by the command of the guide'],
+    [GUIDE, 'installs by Helm, changes a value and keeps the others, and leaves without a trace'],
+    [GUIDE, 'installs by kustomize, and leaves without a trace'],
     [LIFECYCLE, 'ends with everything in it when it is deleted'],
     ['test/e2e/scoped.test.ts', 'ends when its resources were deleted before it'],
     [INSTALL, 'rolls back and goes, without a write that nobody asked for'],

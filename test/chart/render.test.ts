@@ -179,10 +179,12 @@ describe('the surroundings', () => {
 
 /** What may be reached with these values and not without them. */
 async function addedEgress(values: object): Promise<unknown[]> {
-  const egress = async (some: object): Promise<unknown[]> =>
-    (only(await helm.objects(some), 'NetworkPolicy').spec as { egress: unknown[] }).egress;
   const without = await egress({});
   return (await egress(values)).slice(without.length);
+}
+
+async function egress(values: object): Promise<unknown[]> {
+  return (only(await helm.objects(values), 'NetworkPolicy').spec as { egress: unknown[] }).egress;
 }
 
 function crdsOf(text: string): Rendered[] {

@@ -161,12 +161,14 @@ describe('the pieces of the guides', () => {
     const [command = ''] = blocksOf(INSTALL, '### Metrics');
     const named = /--clusterrole=(\S+)/.exec(command)?.[1];
     const args = ['template', 'boxwright', CHART, '--namespace', 'boxwright-system'];
-    const roles = async (text: string): Promise<string[]> =>
-      objectsOf(text)
-        .filter(({ kind }) => kind === 'ClusterRole')
-        .map(({ metadata }) => metadata.name);
-    expect(await roles((await own.cluster.helm(args)).stdout)).toContain(named);
+    expect(clusterRolesOf((await own.cluster.helm(args)).stdout)).toContain(named);
     const base = await own.cluster.kubectl(['kustomize', join(ROOT, 'deploy/kustomize/base')]);
-    expect(await roles(base.stdout)).toContain('boxwright-operator-metrics-reader');
+    expect(clusterRolesOf(base.stdout)).toContain('boxwright-operator-metrics-reader');
   });
 });
+
+function clusterRolesOf(text: string): string[] {
+  return objectsOf(text)
+    .filter(({ kind }) => kind === 'ClusterRole')
+    .map(({ metadata }) => metadata.name);
+}

@@ -22,7 +22,9 @@ import (
 type request struct {
 	// Do is apply, wait or prune.
 	Do string `json:"do"`
-	// Namespace is where the Kustomization would be, and where the objects go.
+	// Name is that of the Kustomization, "shop" unless it is said.
+	Name string `json:"name"`
+	// Namespace is where the objects go; none where they say so themselves.
 	Namespace string           `json:"namespace"`
 	Objects   []map[string]any `json:"objects"`
 	// TimeoutMs limits wait and prune.
@@ -95,10 +97,16 @@ func do(manager *ssa.ResourceManager, asked request) (*ssa.ChangeSet, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(asked.Objects))
 	for _, one := range asked.Objects {
 		object := &unstructured.Unstructured{Object: one}
-		object.SetNamespace(asked.Namespace)
+		if asked.Namespace != "" {
+			object.SetNamespace(asked.Namespace)
+		}
 		objects = append(objects, object)
 	}
-	manager.SetOwnerLabels(objects, "shop", asked.Namespace)
+	name := asked.Name
+	if name == "" {
+		name = "shop"
+	}
+	manager.SetOwnerLabels(objects, name, asked.Namespace)
 	timeout := time.Duration(asked.TimeoutMs) * time.Millisecond
 	wait := ssa.WaitOptions{Interval: 500 * time.Millisecond, Timeout: timeout, FailFast: true}
 	switch asked.Do {
@@ -108,7 +116,8 @@ func do(manager *ssa.ResourceManager, asked request) (*ssa.ChangeSet, error) {
 		return nil, manager.Wait(objects, wait)
 	case "prune":
 		options := ssa.DefaultDeleteOptions()
-		options.Inclusions = manager.GetOwnerLabels("shop", asked.Namespace)
+		options.Inclusions = manager.GetOwnerLabels(name, asked.Namespace)
+		options.Exclusions = map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}
 		changes, err := manager.DeleteAll(ctx, objects, options)
 		if err != nil {
 			return changes, err
