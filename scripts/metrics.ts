@@ -1,5 +1,6 @@
 import { PROCESS_METRICS } from '../src/cli/operator/process-metrics.ts';
 import { SERVICE_METRICS } from '../src/cli/operator/service-metrics.ts';
+import { TRACE_METRICS } from '../src/cli/operator/traces/trace-metrics.ts';
 import { DOMAIN_METRICS } from '../src/controllers/metrics/index.ts';
 import { METRICS, type MetricDefinition } from '../src/kube/index.ts';
 
@@ -34,7 +35,7 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
     title: 'The process',
     about:
       'Besides these there are `process_*` and `nodejs_*` of prom-client: memory, processor, event loop, garbage collection.',
-    metrics: Object.values(PROCESS_METRICS),
+    metrics: [...Object.values(PROCESS_METRICS), ...Object.values(TRACE_METRICS)],
   },
 ];
 

@@ -159,10 +159,12 @@ export const ROWS: readonly Row[] = [
       `sum by (code, method) (rate(rest_client_requests_total{${OURS}}[5m]))`,
       '{{method}} {{code}}',
     ]),
-    series('Events', 'ops', [
-      `sum by (outcome) (rate(event_recorder_events_total{${OURS}}[5m]))`,
-      '{{outcome}}',
-    ]),
+    series(
+      'Events, and spans of traces that were dropped',
+      'ops',
+      [`sum by (outcome) (rate(event_recorder_events_total{${OURS}}[5m]))`, '{{outcome}}'],
+      [`sum by (reason) (rate(boxwright_trace_spans_dropped_total{${OURS}}[5m]))`, 'spans {{reason}}'],
+    ),
     series('Memory', 'bytes', [`process_resident_memory_bytes{${OURS}}`, '{{pod}}']),
     series('Processor', 'short', [`rate(process_cpu_seconds_total{${OURS}}[5m])`, '{{pod}}']),
     series('Event loop lag, 99 %', 's', [`nodejs_eventloop_lag_p99_seconds{${OURS}}`, '{{pod}}']),

@@ -17,7 +17,7 @@ export const VARIABLES: readonly { name: string; meaning: string }[] = [
   {
     name: 'HTTPS_PROXY, HTTP_PROXY',
     meaning:
-      'proxy for calls to services at https and http endpoints: http://[user:password@]host:port, or https://; also in small letters. The API server is called directly, or through the proxy-url of its kubeconfig',
+      'proxy for calls to services, and to the collector of traces, at https and http endpoints: http://[user:password@]host:port, or https://; also in small letters. The API server is called directly, or through the proxy-url of its kubeconfig',
   },
   {
     name: 'NO_PROXY',

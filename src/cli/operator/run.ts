@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { ProxySettings } from '../../base/proxy/settings.ts';
 import {
   countingPort,
   loadKubeConfig,
@@ -13,8 +14,10 @@ import { version } from '../version.ts';
 import { metricsEndpoint } from './metrics-endpoint.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import type { MetricsSettings } from './serving-flags.ts';
-import { OtlpTracer } from './traces/otlp-tracer.ts';
+import { encodeSpans, OtlpTracer } from './traces/otlp-tracer.ts';
 import { sendTo } from './traces/send.ts';
+import { SpanExporter } from './traces/span-exporter.ts';
+import { TRACE_METRICS } from './traces/trace-metrics.ts';
 import { wireOperator, type WiringSettings } from './wiring.ts';
 
 /** What an operator process is told. */
@@ -46,7 +49,8 @@ export async function runOperator(
 ): Promise<void> {
   const { namespace, namespaces, endpoints } = settings;
   const loaded = await loadKubeConfig(cluster);
-  const tracer = traces === undefined ? undefined : tracerTo(traces, clock, log);
+  const effects = { clock, random, log, metrics };
+  const tracing = traces === undefined ? undefined : tracesTo(traces, endpoints.proxies, effects);
   const processMetrics = new ProcessMetrics(metrics);
   const wireOptions = { source: loaded.source, clock, userAgent: `boxwright/${version}` };
   const wire = new UndiciKubePort(wireOptions);
@@ -67,7 +71,7 @@ export async function runOperator(
       random,
       log,
       metrics,
-      ...(tracer === undefined ? {} : { tracer }),
+      ...(tracing === undefined ? {} : { tracer: tracing.tracer }),
       kubePort: countingPort(wire, metrics, host),
       leaderPort: countingPort(leaderWire, metrics, host),
       ...(serving === undefined
@@ -87,21 +91,35 @@ export async function runOperator(
     log.info({}, 'ended in good order');
   } finally {
     processMetrics.stop();
-    await tracer?.close();
+    await tracing?.close();
     await Promise.all([wire.close(), leaderWire.close(), reviewWire.close()]);
   }
 }
 
-function tracerTo(endpoint: URL, clock: Clock, log: Logger): OtlpTracer {
-  return new OtlpTracer({
+/** Traces on their way to a collector. */
+function tracesTo(
+  endpoint: URL,
+  proxies: ProxySettings | undefined,
+  { clock, random, log, metrics }: OperatorEffects & { metrics: Metrics },
+): { tracer: OtlpTracer; close(): Promise<void> } {
+  const dropped = metrics.counter(TRACE_METRICS.dropped);
+  const resource = {
+    'service.name': 'boxwright',
+    'service.version': version,
+    'service.instance.id': hostname(),
+  };
+  const exporter = new SpanExporter({
     clock,
+    random,
     log,
-    send: sendTo(endpoint, `boxwright/${version}`),
-    randomHex: (bytes) => randomBytes(bytes).toString('hex'),
-    resource: {
-      'service.name': 'boxwright',
-      'service.version': version,
-      'service.instance.id': hostname(),
-    },
+    send: sendTo({ endpoint, userAgent: `boxwright/${version}`, clock, proxies }),
+    encode: (spans) => encodeSpans(resource, spans),
+    onDrop: (spans, reason) => dropped.inc({ reason }, spans),
   });
+  const tracer = new OtlpTracer({
+    clock,
+    add: (span) => exporter.add(span),
+    randomHex: (bytes) => randomBytes(bytes).toString('hex'),
+  });
+  return { tracer, close: () => exporter.close() };
 }

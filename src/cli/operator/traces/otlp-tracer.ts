@@ -1,19 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock, Timer } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/logger.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { PastSpan, SpanAttributes, Tracer } from '../../../base/tracer.ts';
-
-/** Sends one body of OTLP over HTTP as JSON; rejects when it was not taken. */
-export type SendTraces = (body: string) => Promise<void>;
 
 export interface OtlpTracerOptions {
   clock: Clock;
-  log: Logger;
-  send: SendTraces;
+  /** Takes each span, in the form of OTLP. */
+  add: (span: object) => void;
   /** Makes ids: so many random bytes, in hexadecimal. */
   randomHex: (bytes: number) => string;
-  /** Attributes of the process, such as service.name. */
-  resource: SpanAttributes;
 }
 
 interface Around {
@@ -23,33 +17,25 @@ interface Around {
   children: object[];
 }
 
-/** Spans gathered at most; a collector that is away must not cost memory. */
-const LIMIT = 2_048;
-/** Spans of one body. */
-const BATCH = 512;
-const FLUSH_MS = 5_000;
+/** Calls of one pass that are noted at most. */
+const MAX_CHILDREN = 2_048;
 /** `SpanKind` and `StatusCode` of OTLP. */
 const [INTERNAL, CLIENT, FAILED] = [1, 3, 2];
 
 /**
- * Sends spans to an OpenTelemetry collector. A pass in which nothing was called is not worth a trace, unless it
- * failed: a settled resource is looked at from memory most of the time.
+ * Makes spans of OpenTelemetry. A pass in which nothing was called is not worth a trace, unless it failed: a
+ * settled resource is looked at from memory most of the time.
  */
 export class OtlpTracer implements Tracer {
   readonly #options: OtlpTracerOptions;
   readonly #around = new AsyncLocalStorage<Around>();
-  #spans: object[] = [];
-  #timer: Timer | undefined;
-  #sending: Promise<void> = Promise.resolve();
-  #failing = false;
-  #closing = false;
 
   constructor(options: OtlpTracerOptions) {
     this.#options = options;
   }
 
   async within<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
-    const { clock, randomHex } = this.#options;
+    const { add, clock, randomHex } = this.#options;
     const around: Around = { traceId: randomHex(16), spanId: randomHex(8), children: [] };
     const [from, started] = [clock.now(), clock.monotonic()];
     let failure: string | undefined;
@@ -62,61 +48,28 @@ export class OtlpTracer implements Tracer {
       if (around.children.length > 0 || failure !== undefined) {
         const ms = clock.monotonic() - started;
         const span = spanOf({ name, attributes, ms, ...(failure === undefined ? {} : { failure }) }, from);
-        this.#add({ ...span, traceId: around.traceId, spanId: around.spanId, kind: INTERNAL });
-        for (const child of around.children) this.#add(child);
+        add({ ...span, traceId: around.traceId, spanId: around.spanId, kind: INTERNAL });
+        for (const child of around.children) add(child);
       }
     }
   }
 
   note(past: PastSpan): void {
     const around = this.#around.getStore();
-    if (around === undefined || around.children.length >= LIMIT) return;
+    if (around === undefined || around.children.length >= MAX_CHILDREN) return;
     const { traceId, spanId: parentSpanId } = around;
     const { clock, randomHex } = this.#options;
     const span = spanOf(past, clock.now() - past.ms);
     around.children.push({ ...span, traceId, spanId: randomHex(8), parentSpanId, kind: CLIENT });
   }
+}
 
-  /** Sends what is left. Call it once, at the end. */
-  async close(): Promise<void> {
-    this.#closing = true;
-    this.#flush();
-    await this.#sending;
-  }
-
-  #add(span: object): void {
-    if (this.#spans.length >= LIMIT) return;
-    this.#spans.push(span);
-    if (this.#spans.length >= BATCH) this.#flush();
-    else this.#timer ??= this.#options.clock.setTimer(FLUSH_MS, () => this.#flush());
-  }
-
-  /** One body at a time; what comes meanwhile waits. */
-  #flush(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#sending = this.#sending.then(() => this.#sendAll());
-  }
-
-  async #sendAll(): Promise<void> {
-    while (this.#spans.length > 0) {
-      const spans = this.#spans.splice(0, BATCH);
-      const { log, resource, send } = this.#options;
-      const scopeSpans = [{ scope: { name: 'boxwright' }, spans }];
-      const body = { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] };
-      try {
-        await send(JSON.stringify(body));
-        if (this.#failing) log.info({}, 'traces are delivered again');
-        this.#failing = false;
-      } catch (error) {
-        // Traces are a convenience: they are dropped, and said once.
-        if (!this.#failing) log.warn({ err: error }, 'traces are not delivered, they are dropped');
-        this.#failing = true;
-        // Whoever ends does not wait for a collector batch by batch.
-        if (this.#closing) this.#spans = [];
-      }
-    }
-  }
+/** The body of one export: spans of this process, whose attributes `resource` has. */
+export function encodeSpans(resource: SpanAttributes, spans: readonly object[]): string {
+  const scopeSpans = [{ scope: { name: 'boxwright' }, spans }];
+  return JSON.stringify({
+    resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }],
+  });
 }
 
 function spanOf({ name, attributes, ms, failure }: PastSpan, from: number): object {
