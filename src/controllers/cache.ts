@@ -39,12 +39,9 @@ export class KindCache<R extends AnyResource> {
         return { ...raw, status: raw.status ?? { observedGeneration: -1 }, problems: parsed.problems };
       },
       indexes: {
+        // Also of what does not fit its schema: what it uses is in use.
         [INDEXES.reference]: (resource) =>
-          resource.problems === undefined
-            ? referencesOf(resource).map((ref) =>
-                referenceKey(ref.kind, resource.metadata.namespace, ref.name),
-              )
-            : [],
+          referencesOf(resource).map((ref) => referenceKey(ref.kind, resource.metadata.namespace, ref.name)),
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
       },

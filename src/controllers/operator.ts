@@ -314,8 +314,8 @@ export class Operator implements Runner {
         if (matters(kind, change)) referrers(kind, namespace, name, 'normal');
         if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
           // What it referred to may go now; a lease's instance and an instance's leases hear of each other.
-          const before = change.type === 'updated' ? safeReferences(change.old) : [];
-          for (const reference of [...safeReferences(change.object), ...before]) {
+          const before = change.type === 'updated' ? referencesOf(change.old) : [];
+          for (const reference of [...referencesOf(change.object), ...before]) {
             if (
               isOurs(reference.kind) &&
               (change.type === 'deleted' || reference.kind.startsWith('Instance'))
@@ -378,13 +378,12 @@ export class Operator implements Runner {
   #usersById(kind: 'Box' | 'PolicyBox', id: string): (Box | Instance)[] {
     const instances = this.#instances
       .list()
-      .filter(({ problems }) => problems === undefined)
       .filter(({ spec }) => (kind === 'Box' ? spec.boxId : spec.policyBoxId) === id);
     if (kind === 'PolicyBox') return instances;
     const boxes = this.#boxes
       .list()
-      .filter(({ problems }) => problems === undefined)
-      .filter(({ spec }) => spec.variables.some(({ boxId }) => boxId === id));
+      .filter(({ spec, problems }) => problems === undefined || Array.isArray(spec.variables))
+      .filter(({ spec }) => spec.variables.some((variable) => variable?.boxId === id));
     return [...boxes, ...instances];
   }
 
@@ -448,10 +447,6 @@ function leaseOf(resource: AnyResource): unknown {
 
 function isOurs(kind: string): kind is KindName {
   return kind !== 'Secret' && kind !== 'ConfigMap';
-}
-
-function safeReferences(resource: AnyResource & { problems?: unknown }): ReturnType<typeof referencesOf> {
-  return resource.problems === undefined ? referencesOf(resource) : [];
 }
 
 function typeOf(kind: KindName): ResourceType {

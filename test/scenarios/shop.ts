@@ -1,6 +1,7 @@
+import type { ObjectRef } from '../../src/kube/index.ts';
 import type { KindName } from '../../src/api/kinds.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
-import { CONNECTION, typeOfKind, World, type WorldOptions } from '../support/world.ts';
+import { CONNECTION, NAMESPACE, typeOfKind, World, type Shown, type WorldOptions } from '../support/world.ts';
 
 /** A Box and a PolicyBox for instances. */
 export const BOXES = `
@@ -184,6 +185,15 @@ export class Shop {
       body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
     });
     return given.status;
+  }
+
+  /** Stores a resource unchecked, as a definition of another version would have let it in. */
+  seed(kind: KindName, object: Shown): void {
+    const { metadata, ...rest } = object;
+    this.world.kube.seed(typeOfKind(kind), {
+      ...rest,
+      metadata: { ...metadata, namespace: NAMESPACE, generation: metadata.generation + 1 } as ObjectRef,
+    });
   }
 
   /** Takes a backup of what the cluster holds; the answer brings it back, as a restore of etcd does. */

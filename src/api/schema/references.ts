@@ -38,16 +38,21 @@ export function referenceFields(schema: TSchema, path = ''): ReferenceField[] {
   );
 }
 
-/** Every reference that a value of that definition makes, in the order of the fields. */
+/**
+ * Every reference that a value of that definition makes, in the order of the fields. Of a value that does not
+ * fit the definition, those that can be read.
+ */
 export function findReferences(schema: TSchema, value: unknown, path = ''): FoundReference[] {
   const { reference, properties, items } = schema as Node;
-  if (value === undefined || value === null) return [];
+  if (typeof value !== 'object' || value === null) return [];
   if (reference !== undefined) {
-    const { name, key, kind } = value as { name: string; key?: string; kind?: ReferenceTarget };
+    const { name, key, kind } = value as { name?: string; key?: string; kind?: ReferenceTarget };
+    if (typeof name !== 'string') return [];
     return [{ path, kind: kind ?? reference, name, ...(key === undefined ? {} : { key }) }];
   }
   if (items !== undefined) {
-    return (value as unknown[]).flatMap((item, i) => findReferences(items, item, `${path}[${i}]`));
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((item, i) => findReferences(items, item, `${path}[${i}]`));
   }
   return Object.entries(properties ?? {}).flatMap(([name, field]) =>
     findReferences(field, (value as Record<string, unknown>)[name], path === '' ? name : `${path}.${name}`),

@@ -18,6 +18,8 @@ export type ProbeOutcome =
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
 const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
 const RETRY_MS = 5_000;
+/** A workspace that was just made may be missing from the list for a while, milliseconds. */
+const WORKSPACE_LOOK_MS = 10_000;
 
 /** Logs in, lists the workspaces, and finds the one that owns new records and the schema base. */
 export async function probe(
@@ -96,7 +98,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
         'NeedsUser',
         `Workspace "${spec.workspace}" is not visible with these credentials: correct spec.workspace; ` +
           `visible are ${listed(records)}`,
-        60_000,
+        WORKSPACE_LOOK_MS,
       ),
       true,
       true,
@@ -111,7 +113,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
       'NeedsUser',
       `${only === undefined ? 'No' : 'More than one'} personal workspace is visible: set spec.workspace to one of ` +
         listed(records),
-      60_000,
+      WORKSPACE_LOOK_MS,
     ),
     true,
     true,

@@ -75,9 +75,10 @@ export class InstanceConvergence {
     if (source !== undefined && (!source.paused || noted?.terms === termsHash(source))) {
       lease = wantedLease(source, { noted, deployed: undefined, now });
     }
-    // Edited while it is paused: what stands on the record, and what it has carried out, stays.
-    const held = source?.paused === true && lease === undefined && noted !== undefined;
-    const sourceGone = noted !== undefined && source === undefined;
+    // Edited while it is paused, or into what cannot be read here: what stands on the record, and what it has carried out, stays.
+    const waits = choice.kind === 'unreadable' || (source?.paused === true && lease === undefined);
+    const held = waits && noted !== undefined;
+    const sourceGone = noted !== undefined && source === undefined && !held;
     if (lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === undefined) {
       memory.leasePut = { terms: lease.terms, kept: sameLease(readLease(record.lease), lease) };
     }

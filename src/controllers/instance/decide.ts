@@ -17,7 +17,7 @@ export interface InstanceObservation {
   now: number;
   /** The lease as it shall stand; undefined: none is declared. */
   lease: WantedLease | undefined;
-  /** The lease's source is paused with a change that waits. */
+  /** The lease's source is paused with a change that waits, or cannot be read here. */
   leaseHeld: boolean;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
   leaseToTakeOff: boolean;

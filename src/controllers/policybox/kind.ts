@@ -21,7 +21,9 @@ type PolicyPass = Pass<PolicyBox, BoxRecord, PolicyMemory>;
 
 /** A ready provider is asked for again after so long, milliseconds. */
 const PROVIDER_AGE_MS = 60_000;
-const PROVIDER_WAIT_MS = 15_000;
+/** One that is not ready is looked at again so often, and a list of so long before will do, milliseconds. */
+const PROVIDER_WAIT_MS = 7_500;
+const PROVIDER_WAIT_AGE_MS = 2_000;
 
 /** A PolicyBox as a record of the service. */
 export function policyBoxKind(options: {
@@ -98,7 +100,9 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
     maxAgeMs:
       memory.provider?.id === id && memory.provider.state === 'ready'
         ? PROVIDER_AGE_MS
-        : PROVIDER_WAIT_MS / 2,
+        : PROVIDER_WAIT_AGE_MS,
+    // What the user has just applied may come with the end of the wait: an older list does not say otherwise.
+    ...(pass.priority === 'user' ? { holding: (entry) => entry.id === id && entry.state === 'ready' } : {}),
     priority: pass.priority,
     signal: pass.signal,
   });

@@ -142,8 +142,8 @@ describe('adopting', () => {
     expect(decide({ adopt: 'r7' })).toEqual({ do: 'look', at: 'adoptee' });
     expect(decide({ adopt: 'r7', adoptee: free })).toEqual({ do: 'claim', id: 'r7' });
     for (const [value, said] of [
-      [{ kind: 'notThere' }, 'WaitingForReference'],
-      [{ kind: 'elsewhere', owner: 'shop' }, 'WaitingForReference'],
+      [{ kind: 'notThere', recheckAfterMs: 1_000 }, 'WaitingForReference'],
+      [{ kind: 'elsewhere', owner: 'shop', recheckAfterMs: 1_000 }, 'WaitingForReference'],
       [{ kind: 'claimed' }, 'Conflict'],
       [{ kind: 'misfit', why: 'a policy box' }, 'Conflict'],
     ] as const) {

@@ -16,9 +16,9 @@ export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 
 /** Whether a record may be adopted. */
 export type Adoptee<Rec> =
   | { kind: 'free'; record: Rec }
-  | { kind: 'notThere' }
+  | { kind: 'notThere'; recheckAfterMs: number }
   /** It is not in the list of the workspace in which its absence would have to be proved. */
-  | { kind: 'elsewhere'; owner: string }
+  | { kind: 'elsewhere'; owner: string; recheckAfterMs: number }
   | { kind: 'misfit'; why: string }
   | { kind: 'claimed' };
 
@@ -86,7 +86,8 @@ export type RecordStep<Rec, Desired> =
   | { do: 'unclaim' }
   | { do: 'converge'; record: Rec; desired: Desired }
   | { do: 'remove'; record: Rec }
-  | { do: 'release'; why: string };
+  /** `gone`: its record is proved gone. */
+  | { do: 'release'; why: string; gone?: true };
 
 /** Decides. Pure: no I/O, no clock. */
 export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
@@ -265,7 +266,7 @@ function decideAdoption<Rec, Desired>(
           'WaitingForReference',
           `The ${seen.noun} to adopt, ${id}, is not visible: check the annotation boxwright.dev/adopt and what ` +
             `the connection's credentials can see. Nothing is created instead`,
-          30_000,
+          adoptee.recheckAfterMs,
         ),
       );
     case 'elsewhere':
@@ -274,7 +275,7 @@ function decideAdoption<Rec, Desired>(
           'WaitingForReference',
           `The ${seen.noun} to adopt, ${id}, is not in the list of workspace "${adoptee.owner}": set spec.owner to the ` +
             `id of the workspace that owns it. Nothing is created instead`,
-          30_000,
+          adoptee.recheckAfterMs,
         ),
       );
     case 'misfit':
@@ -366,7 +367,7 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   const existence = seen.existence.value;
   switch (existence.kind) {
     case 'absent':
-      return { do: 'release', why: `The ${seen.noun} is gone` };
+      return { do: 'release', why: `The ${seen.noun} is gone`, gone: true };
     case 'unproved':
       return report(
         verdict(

@@ -2,7 +2,7 @@ import { rfc3339 } from '../../base/rfc3339.ts';
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import { KubeApiError } from '../../kube/index.ts';
-import type { AnyRecord, ServiceError } from '../../service/index.ts';
+import type { AnyRecord, ServiceError, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { failureVerdict, isAboutCredentials } from './decide.ts';
 import { claimAnnotations } from './identity/claim.ts';
@@ -38,8 +38,8 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #context: OperatorContext;
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
-  /** When a create for a marker was last answered: an older list cannot say that there is none. */
-  readonly #createdAt = new Map<string, number>();
+  /** What a create for a marker has made last, and when: a list may lack it that is older, or that trails. */
+  readonly #made = new Map<string, { id: string | undefined; at: number; until: number }>();
 
   constructor(context: OperatorContext, kind: RecordKind<R, Rec, Desired, M>, cache: ResourceCache<R>) {
     this.#context = context;
@@ -47,9 +47,15 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     this.#cache = cache;
   }
 
-  /** When a create for the marker was last answered by this process, on the service client's clock. */
-  createdAt(marker: string): number | undefined {
-    return this.#createdAt.get(marker);
+  /** What this process has made for a marker, as long as lists may lack it; `at` is on the service client's clock. */
+  made(marker: string, now: number): { id: string | undefined; at: number } | undefined {
+    const made = this.#made.get(marker);
+    return made !== undefined && now < made.until ? made : undefined;
+  }
+
+  /** What was made for a marker is proved gone. */
+  forgetMade(marker: string): void {
+    this.#made.delete(marker);
   }
 
   /** Lets the resource go. */
@@ -115,7 +121,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (known !== undefined) memory.intent = { ...known, outcome: 'unknown', seenAt: clock.monotonic() };
     const write = await this.#kind.create(pass, desired, intent);
     noteWrite(memory, write, clock.monotonic());
-    if (write.kind !== 'notSent') this.#noteCreate(pass.marker, write.endedAt);
+    if (write.kind !== 'notSent') this.#noteMade(pass, write);
     if (write.kind !== 'notSent' && memory.intent !== undefined) {
       // Its turn may have come late: what may still happen on the service counts from when it went out.
       memory.intent = { ...memory.intent, seenAt: write.startedAt };
@@ -241,13 +247,16 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return { ...said, recheckAfterMs: wait };
   }
 
-  #noteCreate(marker: string, endedAt: number): void {
-    for (const [other, at] of this.#createdAt) {
-      if (endedAt - at <= SHARED_LIST_AGE_MS) break; // the map is in the order of the creates
-      this.#createdAt.delete(other);
+  #noteMade({ marker, handle }: Pass<R, Rec, M>, write: Exclude<Write<Rec>, { kind: 'notSent' }>): void {
+    const { endedAt: at } = write;
+    for (const [other, { until }] of this.#made) {
+      if (at < until) break; // the map is in the order of the creates
+      this.#made.delete(other);
     }
-    this.#createdAt.delete(marker);
-    this.#createdAt.set(marker, endedAt);
+    const id = write.kind === 'ok' ? write.record?.id : undefined;
+    const until = at + Math.max(handle.poll.lagWindowMs, SHARED_LIST_AGE_MS);
+    this.#made.delete(marker);
+    this.#made.set(marker, { id, at, until });
   }
 
   async #patch(resource: R, metadata: object, signal: AbortSignal): Promise<void> {

@@ -14,6 +14,8 @@ import { verdict, type Verdict } from './status/verdict.ts';
 export const SHARED_LIST_AGE_MS = 30_000;
 /** An answer to our own write is taken over instead of a read for so long. */
 const TAKE_OVER_MS = 2_000;
+/** A record that is to be adopted and is not seen is looked for at least and at most so often, milliseconds. */
+const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
@@ -85,7 +87,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   /** Looks for the record that carries the marker. */
   async search(
     pass: Pass<R, Rec, M>,
-    options: { finalName: string; intent: CreateIntent | undefined; notBefore: number | undefined },
+    options: {
+      finalName: string;
+      intent: CreateIntent | undefined;
+      notBefore: number | undefined;
+      /** What a create for the marker has made a while ago: lists may not show it yet. */
+      made: string | undefined;
+    },
   ): Promise<Looked<SearchOutcome>> {
     const { handle, owner, marker } = pass;
     const list = await handle.client.shared.list(this.#kind.family, owner, {
@@ -109,19 +117,25 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         verdict: {
           reason: 'WaitingForReference',
           message: `Workspace "${owner}" is not visible with the connection's credentials: check spec.owner, or the connection's workspace`,
-          recheckAfterMs: 30_000,
+          recheckAfterMs: 10_000,
         },
       };
     }
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
+    const candidates = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
+    const { made } = options;
+    if (made !== undefined && !candidates.some(({ id }) => id === made)) {
+      candidates.push({ id: made, marked: undefined, named: true });
+    }
     const outcome = await searchByMarker({
-      candidates: entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName)),
+      candidates,
       skip: options.intent?.skip ?? [],
       isClaimed: (id) => this.#isClaimed(id, pass.resource),
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
-        if (read.kind === 'missing') return 'gone';
+        // A single read may trail the create as well as a list does.
+        if (read.kind === 'missing') return id === made ? undefined : 'gone';
         if (read.kind === 'unknown') return undefined;
         pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
         return this.#kind.candidate(read.record, marker, options.finalName);
@@ -134,9 +148,10 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   /** May the record that the user names be taken over? */
   async adoptee(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Adoptee<Rec>>> {
     const read = await this.#kind.read(pass.handle, id, { priority: pass.priority, signal: pass.signal });
-    if (read.kind === 'missing') return seen({ kind: 'notThere' }, read.startedAt);
+    const unseen = (): number => this.#adopteeAgain(pass, id);
+    if (read.kind === 'missing') return seen({ kind: 'notThere', recheckAfterMs: unseen() }, read.startedAt);
     if (read.kind === 'unknown') {
-      if (read.error.status === 403) return seen({ kind: 'notThere' }, 0);
+      if (read.error.status === 403) return seen({ kind: 'notThere', recheckAfterMs: unseen() }, 0);
       return failed(read.error, pass);
     }
     pass.memory.failures = 0;
@@ -151,10 +166,24 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (list.kind !== 'found') return failedRead(list, pass);
     if (!list.record.some((entry) => entry.id === id)) {
-      return seen({ kind: 'elsewhere', owner: pass.owner }, read.startedAt);
+      return seen({ kind: 'elsewhere', owner: pass.owner, recheckAfterMs: unseen() }, read.startedAt);
     }
+    pass.memory.adopting = undefined;
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
     return seen({ kind: 'free', record: read.record }, read.startedAt);
+  }
+
+  /**
+   * When to look again for a record that was not seen. While the service's reads may trail what has just been
+   * made, soon, and once when they cannot any more; then less often.
+   */
+  #adopteeAgain({ memory, handle }: Pass<R, Rec, M>, id: string): number {
+    const now = handle.client.stamp();
+    if (memory.adopting?.id !== id) memory.adopting = { id, since: now };
+    const waited = now - memory.adopting.since;
+    const left = handle.poll.lagWindowMs - waited;
+    const { shortest, longest } = ADOPTEE_LOOK_MS;
+    return left <= 0 ? longest : Math.min(Math.max(waited, shortest), longest, Math.ceil(left));
   }
 
   async #absence(

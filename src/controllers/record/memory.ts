@@ -27,6 +27,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
    * Undefined: an earlier process may have.
    */
   deletion: 'unsent' | 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
+  /** The record that is to be adopted and was not seen so far, and since when, on the client's clock. */
+  adopting: { id: string; since: number } | undefined;
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;
@@ -62,6 +64,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       intent: undefined,
       created: undefined,
       deletion: undefined,
+      adopting: undefined,
       glances: 0,
       absence,
       refusals: new SlowRetry<Verdict>(),

@@ -248,12 +248,13 @@ export class RecordReconciler<
       case 'search': {
         const now = this.#context.clock.monotonic();
         const intent = seen.intent;
+        const made = this.#effects.made(pass.marker, now);
         // A "none" counts only from a list that began late enough; a find counts from any.
         const notBefore =
           intent === undefined || intent.outcome !== 'unknown'
             ? seen.deleting
               ? pass.handle.client.stamp()
-              : this.#effects.createdAt(pass.marker)
+              : made?.at
             : now >= intent.concludeFrom
               ? intent.concludeFrom
               : pass.handle.client.stamp();
@@ -262,6 +263,7 @@ export class RecordReconciler<
             finalName: pass.resource.spec.name ?? pass.resource.metadata.name,
             intent: intent?.intent,
             notBefore,
+            made: made?.id,
           }),
         };
       }
@@ -289,6 +291,7 @@ export class RecordReconciler<
         return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
+        if (step.gone === true) this.#effects.forgetMade(marker);
         return this.#effects.release(resource, run.signal);
       case 'forgetId': {
         const said = verdict(

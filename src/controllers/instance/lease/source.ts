@@ -3,12 +3,14 @@ import type { Instance } from '../../../api/instance.ts';
 import { ANNOTATIONS } from '../../../api/names.ts';
 import type { Cached, KindCache } from '../../cache.ts';
 import { isOlderClaimant } from '../../record/identity/claimants.ts';
-import type { LeaseSource } from './terms.ts';
+import type { LeaseSource, NotedSource } from './terms.ts';
 
 /** Which lease an Instance has. */
 export type LeaseChoice =
   | { kind: 'none' }
   | { kind: 'source'; source: LeaseSource }
+  /** The lease that the instance has is there, in words that cannot be read here: it stays as it is. */
+  | { kind: 'unreadable' }
   /** `leaseRef` names a lease that is not there, or not for this instance. */
   | { kind: 'waiting'; message: string };
 
@@ -36,9 +38,25 @@ export function awaitedLease(instance: Instance, leases: KindCache<InstanceLease
   if (leasesOf(instance, leases).some(({ metadata }) => metadata.name === name)) return undefined;
   const named = leases.get(`${instance.metadata.namespace}/${name}`);
   const other = named?.problems === undefined ? named?.spec.instanceRef.name : undefined;
+  if (named?.problems !== undefined) return `InstanceLease "${name}" does not fit its schema`;
   if (other === undefined) return `InstanceLease "${name}" does not exist`;
   if (other === instance.metadata.name) return `InstanceLease "${name}" is being deleted`;
   return `InstanceLease "${name}" is for Instance "${other}": set its instanceRef to "${instance.metadata.name}"`;
+}
+
+/** Whether the lease that an instance has is there and does not fit its schema, which does not say that it is gone. */
+function isUnreadable(
+  source: NotedSource | undefined,
+  namespace: string,
+  leases: KindCache<InstanceLease>,
+): boolean {
+  if (source?.kind !== 'InstanceLease') return false;
+  const named = leases.get(`${namespace}/${source.name}`);
+  return (
+    named?.problems !== undefined &&
+    named.metadata.uid === source.uid &&
+    named.metadata.deletionTimestamp === undefined
+  );
 }
 
 /**
@@ -67,6 +85,7 @@ export function leaseSourceOf(
       },
     };
   }
+  if (isUnreadable(instance.status.lease?.source, metadata.namespace, leases)) return { kind: 'unreadable' };
   const [oldest] = leasesOf(instance, leases);
   const awaited = oldest === undefined ? awaitedLease(instance, leases) : undefined;
   if (awaited !== undefined) return { kind: 'waiting', message: awaited };
