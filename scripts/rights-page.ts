@@ -67,9 +67,18 @@ export function rightsPage(): string {
       'kubectl delete namespace shop',
       '```',
       '',
-      'Where it has happened already, give the rights back by a binding that is in no namespace: bind a ClusterRole ' +
-        'with the rules of the first table to the ServiceAccount (`boxwright` with Helm, `boxwright-operator` with kustomize), wait, and take both away again. With the ' +
-        'ClusterRole of the other mode nothing of this is needed.',
+      'Where it has happened already, give the rights back by a binding that is in no namespace, wait, and take it ' +
+        'away again. (With the ClusterRole of the other mode nothing of this is needed.)',
+      '',
+      '```sh',
+      'kubectl apply -f deploy/kustomize/base/cluster-rbac.yaml',
+      '# by Helm the ServiceAccount has another name than in that file',
+      'kubectl create clusterrolebinding boxwright-farewell --clusterrole=boxwright-operator-watched \\',
+      '  --serviceaccount=boxwright-system:boxwright',
+      'kubectl wait --for=delete namespace/shop --timeout=15m',
+      'kubectl delete clusterrolebinding boxwright-farewell',
+      'kubectl delete -f deploy/kustomize/base/cluster-rbac.yaml',
+      '```',
     ].join('\n'),
     [
       '## How it is checked',

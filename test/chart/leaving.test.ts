@@ -61,12 +61,19 @@ describe('leaving', { timeout: 120_000 }, () => {
   });
 
   it('is told in the order in which it works: resources, operator, kinds', () => {
-    const lines = (commands('shop')[0] ?? '').trim().split('\n');
-    expect(lines.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
-      'kubectl delete boxwright',
-      'helm uninstall boxwright',
-      'kubectl delete --kustomize',
-      'kubectl delete namespace',
+    const words = commands('shop').map((block) =>
+      block.split('\n').map((line) => line.split(' ').slice(0, 3).join(' ')),
+    );
+    const resources = ['kubectl delete boxwright', 'kubectl get boxwright'];
+    expect(words.slice(0, 2)).toEqual([
+      [
+        ...resources,
+        'helm uninstall boxwright',
+        'kubectl delete --kustomize',
+        'kubectl delete namespace',
+        '',
+      ],
+      [...resources, 'kubectl delete --kustomize', ''],
     ]);
   });
 });
