@@ -50,7 +50,7 @@ test.each(PAGES)('%s names scripts of npm that there are', (page) => {
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
 });
 
-test.each(PAGES.filter((page) => /^README|^docs\/guides/.test(page)))(
+test.each(PAGES.filter((page) => /^[A-Z]+\.md|^docs\/guides/.test(page)))(
   '%s has nobody run TypeScript by a Node of their own',
   (page) => {
     expect(textOf(page)).not.toMatch(/(?<!npx )\bnode (scripts|src|test)\//);

@@ -11,6 +11,8 @@ import { kubeconfigWith } from '../support/rights/identity.ts';
 import { applyAll, build, inOrder, read, renderChart, waveOf, type Sample } from './samples.ts';
 
 const HOME = 'boxwright-system';
+/** For a program on a machine that has other things to do. */
+const PATIENCE_MS = 180_000;
 const OURS = KINDS.map(({ plural, group }) => `${plural}.${group}`).join(',');
 
 let own: OwnCluster;
@@ -20,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => own[Symbol.asyncDispose]());
 
 async function kubectl(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await own.cluster.kubectl(args, { timeoutMs: 120_000 });
+  const { code, stdout, stderr } = await own.cluster.kubectl(args, { timeoutMs: PATIENCE_MS });
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
   return stdout.trim();
 }
@@ -155,12 +157,17 @@ async function sync({ metadata, spec }: Sample): Promise<void> {
 /** As the HelmRelease says, but without waiting for pods, which nobody runs here. */
 async function install({ metadata: { name, namespace = '' }, spec }: Sample): Promise<void> {
   const args = ['install', name, CHART, '--namespace', namespace, '--values', '-'];
-  const { code, stderr } = await own.cluster.helm(args, { input: JSON.stringify(spec.values) });
+  const { code, stderr } = await own.cluster.helm(args, {
+    input: JSON.stringify(spec.values),
+    timeoutMs: PATIENCE_MS,
+  });
   if (code !== 0) throw new Error(`helm install: ${stderr}`);
 }
 
 async function uninstall({ metadata: { name, namespace = '' } }: Pick<Rendered, 'metadata'>): Promise<void> {
-  const { code, stderr } = await own.cluster.helm(['uninstall', name, '--namespace', namespace]);
+  const { code, stderr } = await own.cluster.helm(['uninstall', name, '--namespace', namespace], {
+    timeoutMs: PATIENCE_MS,
+  });
   if (code !== 0) throw new Error(`helm uninstall: ${stderr}`);
 }
 
