@@ -65,7 +65,7 @@ export const PolicyBoxSpecSchema = object(
     ),
     lifespan: optional(
       object(
-        'Default lease of what is deployed through this policy box. Absent: none. Can be changed where the service takes it.',
+        'Default lease of what is deployed through this policy box. Absent: none; one that is taken away here is taken off with that change, one that somebody set on the service goes with the next change of this resource. Can be changed where the service takes it.',
         {
           operation: defaulted(
             oneOf('What happens at the end. Default Terminate. Can be changed as lifespan can.', [

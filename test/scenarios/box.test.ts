@@ -246,6 +246,13 @@ data: {web.conf: one}
   });
 });
 
+/** A policy box as the embedded service stores it. */
+interface StoredPolicyBox {
+  id: string;
+  name: string;
+  fields: { lifespan?: { operation?: string } };
+}
+
 describe('a policy box', () => {
   const manifest = `
 apiVersion: boxwright.dev/v1alpha1
@@ -288,5 +295,65 @@ spec:
     expect(puts()).toBe(before);
     await world.edit('PolicyBox', 'small', { claims: ['Linux'] });
     await world.until(() => world.ready('PolicyBox', 'small') === 'True');
+  });
+
+  describe('whose lifespan is not declared any more', () => {
+    const stored = (world: World): StoredPolicyBox | undefined =>
+      (world.sandbox.admin.records('boxes') as unknown as StoredPolicyBox[]).find(
+        ({ name }) => name === 'small',
+      );
+    const lifespan = (world: World): unknown => stored(world)?.fields.lifespan?.operation;
+    const puts = (world: World): number =>
+      world.sandbox.admin.calls({}).filter(({ method }) => method === 'PUT').length;
+
+    async function declared(boxPut: 'more' | 'interface', text = manifest): Promise<World> {
+      const world = new World({ sandbox: { readings: { boxPut } } });
+      world.start();
+      await world.apply(CONNECTION);
+      await world.apply(text);
+      await world.until(() => world.ready('PolicyBox', 'small') === 'True');
+      return world;
+    }
+
+    it('has it taken off, once', async () => {
+      const world = await declared('more');
+      expect(lifespan(world)).toBe('terminate');
+      const before = puts(world);
+      await world.edit('PolicyBox', 'small', { lifespan: null });
+      await world.until(() => lifespan(world) === 'none');
+      await world.until(() => world.ready('PolicyBox', 'small') === 'True');
+      await world.advance(3 * 3_600_000);
+      expect(puts(world)).toBe(before + 1);
+      await world.edit('PolicyBox', 'small', { lifespan: { operation: 'Terminate', after: '5h' } });
+      await world.until(() => lifespan(world) === 'terminate');
+    });
+
+    it('says so where the service keeps it, and tries no second time', async () => {
+      const world = await declared('interface');
+      await world.edit('PolicyBox', 'small', { lifespan: null });
+      await world.until(() => world.condition('PolicyBox', 'small', 'Stalled')?.reason === 'NotApplied');
+      expect(world.condition('PolicyBox', 'small', 'Ready')?.message).toContain('lifespan');
+      const before = puts(world);
+      await world.stop();
+      world.start();
+      await world.advance(3 * 3_600_000);
+      expect(puts(world)).toBe(before);
+      expect(world.condition('PolicyBox', 'small', 'Ready')?.reason).toBe('NotApplied');
+    });
+
+    it('keeps one that somebody has set on the service until the declaration changes', async () => {
+      const world = await declared('more', manifest.replace(/ {2}lifespan:.*\n/, ''));
+      const { id = '', fields } = stored(world) ?? {};
+      world.sandbox.admin.editRecord('boxes', id, {
+        fields: { ...fields, lifespan: { operation: 'terminate', interval: 'hours', quantity: 2 } },
+      });
+      const before = puts(world);
+      await world.stop();
+      world.start();
+      await world.advance(3 * 3_600_000);
+      expect(puts(world)).toBe(before);
+      await world.edit('PolicyBox', 'small', { description: 'Another' });
+      await world.until(() => lifespan(world) === 'none');
+    });
   });
 });

@@ -125,7 +125,7 @@ export function instanceStatus() {
     ),
     pendingHash: optional(
       text(
-        'Keyed hash of variables that were put on the record while the instance was shut down: the next power-on applies them.',
+        'Keyed hash of variables that were put on the record while the instance was shut down, and `updated` of that record: the next power-on applies them.',
         { maxLength: 128 },
       ),
     ),
