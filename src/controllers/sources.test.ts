@@ -104,6 +104,16 @@ describe('reads of one Secret', () => {
     expect(await read('a')).toBe('granted');
   });
 
+  it('are let go on time, though nobody reads any more', async () => {
+    const { read, clock } = make({ a: base64('one') });
+    await Promise.all([read('a'), read('b')]);
+    const letGo = clock.untilNext();
+    expect(letGo).toBeGreaterThan(0);
+    expect(letGo).toBeLessThanOrEqual(1_000);
+    await clock.advance(1_000);
+    expect(clock.untilNext()).toBeUndefined();
+  });
+
   it('for credentials are never shared', async () => {
     const { secret, sources } = make({ token: base64('one') });
     await sources.secret('shop', 'db');

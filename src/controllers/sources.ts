@@ -58,8 +58,7 @@ interface DataObject extends KubeObject {
 
 /** A read of a Secret that others may join. */
 interface SharedRead {
-  /** When it began, on the monotonic clock and in the order of marks. */
-  at: number;
+  /** When it began, in the order of marks. */
   mark: number;
   object: Promise<DataObject | undefined>;
 }
@@ -158,21 +157,20 @@ export class KubeSources implements Sources {
   }
 
   #secret(namespace: string, name: string, { signal, after }: ReadOptions): Promise<DataObject | undefined> {
-    const now = this.#clock.monotonic();
-    for (const [key, entry] of this.#secrets) {
-      if (now - entry.at > SHARED_MS) this.#secrets.delete(key);
-    }
     const key = `${namespace}/${name}`;
     const shared = this.#secrets.get(key);
     if (shared !== undefined && (after === undefined || shared.mark > after)) {
       return raceAbort(shared.object, signal);
     }
     // Without the signal of whoever asks first: others may join, and its end is not theirs.
-    const read = { at: now, mark: this.mark(), object: this.#readSecret(namespace, name) };
+    const read = { mark: this.mark(), object: this.#readSecret(namespace, name) };
     this.#secrets.set(key, read);
-    read.object.catch(() => {
+    const forget = (): void => {
       if (this.#secrets.get(key) === read) this.#secrets.delete(key);
-    });
+    };
+    // On time, not at the next read: there may be none for hours, and what was read is secret.
+    this.#clock.setTimer(SHARED_MS, forget);
+    read.object.catch(forget);
     return raceAbort(read.object, signal);
   }
 
