@@ -86,7 +86,7 @@ function optionOf(row: FlagRow): Option {
     case 'list':
       return option.argParser((text, previous) => [
         ...(previous === row.default || !Array.isArray(previous) ? [] : (previous as string[])),
-        ...splitList(text),
+        ...readList(text),
       ]);
     default:
       return row.type satisfies never;
@@ -98,11 +98,14 @@ function defaultOf(value: NonNullable<FlagRow['default']>): string {
   return String(value);
 }
 
-function splitList(text: string): string[] {
-  return text
+/** An empty one is a variable that somebody forgot to fill: without it there might be more than was meant. */
+function readList(text: string): string[] {
+  const parts = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+  if (parts.length === 0) throw new InvalidArgumentError('Write at least one, or leave it away.');
+  return parts;
 }
 
 function readNumber(text: string): number {

@@ -60,6 +60,7 @@ describe('help', () => {
 
   it('can be asked for by word', async () => {
     expect((await run('help', 'operator')).out).toBe((await run('operator', '--help')).out);
+    expect(await run('help', 'help')).toEqual(await run('--help'));
   });
 
   it('gives no variable to two flags of a command', async () => {
@@ -97,12 +98,34 @@ describe('a mistake on the command line', () => {
     [['dev', '--endpoint', 'deploy.example.com'], 'write a URL'],
     [['dev', '--endpoint', 'https://deploy.example.com'], 'BOXWRIGHT_TOKEN'],
     [['dev', '--examples', '/nowhere'], 'there is no folder /nowhere'],
+    [['operator', '--namespaces='], 'Write at least one'],
+    [['operator', '--namespaces', 'shop,Bad Name'], '--namespaces "Bad Name"'],
+    [['operator', '--namespace', 'UPPER'], '--namespace "UPPER"'],
+    [['operator', '--allowed-hosts', 'https://deploy.example.com'], 'write a host alone'],
+    [['operator', '--allowed-hosts', 'deploy.example.com:443'], 'write a host alone'],
+    [['dev', '--system-namespace', '-'], '--system-namespace "-"'],
+    [['help', 'operater'], 'Did you mean operator?'],
     [['sandbox', '--duration', 'deploy=soon'], 'give milliseconds'],
+    [['sandbox', '--port', '65536'], '--port 65536: write a port'],
   ])('%j ends with 2 and says what to write', async (argv, hint) => {
     const { code, err } = await run(...argv);
     expect(err).toContain(hint);
     expect(code).toBe(2);
   });
+
+  it('begins as all mistakes do', async () => {
+    for (const argv of [['nothing'], ['--nothing'], ['version', 'extra'], ['dev', '--examples=/nowhere']]) {
+      expect((await run(...argv)).err).toMatch(/^boxwright: /);
+    }
+  });
+
+  it.each(['deploy.example.com', '*.example.com', '*', '10.0.0.7', '[fd00::1]', 'fd00::1', 'localhost'])(
+    'is no host such as %s',
+    async (host) => {
+      const { err } = await run('operator', `--allowed-hosts=${host}`, '--kubeconfig=/nowhere');
+      expect(err).toContain('--kubeconfig /nowhere: there is no such file');
+    },
+  );
 
   it('in a variable names the variable', async () => {
     vi.stubEnv('BOXWRIGHT_WORKERS', 'many');
@@ -118,6 +141,16 @@ describe('a proxy variable that cannot be used', () => {
     expect(code).toBe(2);
     expect(err).toContain('HTTPS_PROXY names a proxy of kind socks5, not http or https');
     expect(err).not.toContain('CANARY');
+  });
+});
+
+describe('what the system refuses the embedded service', () => {
+  it('names the flag', async () => {
+    const data = await run('sandbox', '--port=0', '--data=/dev/null/data');
+    expect(data.err).toMatch(/^boxwright: --data \/dev\/null\/data cannot be used: .*\n {2}because: ENOTDIR/);
+    const host = await run('sandbox', '--port=0', '--host=nobody.invalid');
+    expect(host.err).toMatch(/^boxwright: nobody\.invalid cannot be listened on: give another --host/);
+    expect([data.code, host.code]).toEqual([1, 1]);
   });
 });
 

@@ -32,6 +32,12 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
         exitCode = await definition.run(readFlags(command, definition.flags), io, command.args);
       });
     }
+    const topic = topicOf(argv);
+    if (topic !== undefined && COMMANDS.every(({ name }) => name !== topic)) {
+      if (topic === 'help') program.help();
+      // Said as it is of a command that is called; commander would print the general help without a word.
+      await program.parseAsync([topic], { from: 'user' });
+    }
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -52,6 +58,9 @@ function configure(command: Command, io: CliIo): Command {
       getErrHelpWidth: () => io.stderr.columns ?? 100,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
+      // As whatever else goes wrong begins.
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, `${paintFor(io.stderr, io.env).red('boxwright:')} `)),
     })
     .showHelpAfterError(
       `(see: boxwright ${command.name() === 'boxwright' ? '' : `${command.name()} `}--help)`,
@@ -79,6 +88,11 @@ function describe(command: Command, definition: CommandDefinition): void {
 function calledCommand(argv: readonly string[]): string | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   return words[0] === 'help' ? words[1] : words[0];
+}
+
+/** What help is asked of by word. */
+function topicOf(argv: readonly string[]): string | undefined {
+  return argv[0] === 'help' ? argv.slice(1).find((word) => !word.startsWith('-')) : undefined;
 }
 
 function exitCodeHelp(): string {

@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit-codes.ts';
+import { checkNamespace } from '../namespaces.ts';
 import { DEV_FLAGS, type DevFlags } from './flags.ts';
 
 /** `boxwright dev`. */
@@ -16,7 +17,9 @@ first deletes what it applied, so that nothing stays behind on the service, and 
   },
 });
 
-function check({ endpoint, token, email, password, timeout }: DevFlags): void {
+function check({ endpoint, token, email, password, timeout, namespace, systemNamespace }: DevFlags): void {
+  checkNamespace('--namespace', namespace);
+  checkNamespace('--system-namespace', systemNamespace);
   const login = token !== undefined || (email !== undefined && password !== undefined);
   if (endpoint !== undefined && !URL.canParse(endpoint)) {
     throw new UsageError(`--endpoint ${endpoint}: write a URL, such as https://deploy.example.com`);

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { defineCommand } from '../command.ts';
 import { errorText, isForeseen } from '../error-text.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
+import { checkNamespace } from '../namespaces.ts';
 import { proxiesOf, proxyAddresses } from '../proxies.ts';
 import { OPERATOR_FLAGS, type OperatorFlags } from './flags.ts';
 import type { OperatorSettings } from './run.ts';
@@ -41,7 +43,9 @@ credential elsewhere.`,
       // Whoever reads lines of JSON reads this one too; a person gets it in the usual form, and a mistake on the
       // command line has it always.
       if (format !== 'json' || error instanceof UsageError) throw error;
-      const fields = isForeseen(error) ? { code: error.code, why: errorText(error) } : { error };
+      const fields = isForeseen(error)
+        ? { code: error.code, why: errorText(error).replaceAll(/\n\s*/g, ', ') }
+        : { error };
       log.error(fields, 'the operator cannot go on');
       return EXIT.failed;
     }
@@ -54,10 +58,8 @@ const ADDRESS_CODES: ReadonlySet<unknown> = new Set(['EADDRINUSE', 'EADDRNOTAVAI
 function explained(error: unknown, flags: OperatorFlags): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'ServingCertificate') {
-    const { message } = error as Error;
-    return new CommandFailedError(`${message}: see --metrics-cert-path and --metrics-client-ca`, {
-      cause: error,
-    });
+    const { message, cause } = error as Error;
+    return new CommandFailedError(`${message}: see --metrics-cert-path and --metrics-client-ca`, { cause });
   }
   if (!ADDRESS_CODES.has(code) || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return error;
   const { health, metrics } = servingOf(flags);
@@ -80,6 +82,9 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
       '--leader-lease-duration must be longer than --leader-renew-deadline, and that longer than --leader-retry-period',
     );
   }
+  if (flags.namespace !== undefined) checkNamespace('--namespace', flags.namespace);
+  for (const name of flags.namespaces) checkNamespace('--namespaces', name);
+  for (const host of flags.allowedHosts) checkAllowedHost(host);
   if (flags.workers < 1) throw new UsageError('--workers 0: give at least 1');
   return {
     cluster: {
@@ -110,6 +115,20 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     ...(flags.tracesEndpoint === undefined ? {} : { traces: collectorAt(flags.tracesEndpoint) }),
     workers: flags.workers,
   };
+}
+
+/** Patterns that would never match are a mistake; hosts have neither scheme, port nor path. */
+function checkAllowedHost(host: string): void {
+  const name = host.replace(/^\*\./, '');
+  if (
+    host === '*' ||
+    isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 ||
+    /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name)
+  )
+    return;
+  throw new UsageError(
+    `--allowed-hosts ${host}: write a host alone, such as deploy.example.com, *.example.com, 10.0.0.7 or *`,
+  );
 }
 
 function collectorAt(text: string): URL {

@@ -1,6 +1,6 @@
 import { runSandbox, SANDBOX_FLAGS, type SandboxCommandOptions } from '../../sandbox/index.ts';
 import { defineCommand } from '../command.ts';
-import { EXIT, UsageError } from '../exit-codes.ts';
+import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
 import type { FlagRow, FlagTable } from '../flags.ts';
 
 /** `boxwright sandbox`. */
@@ -9,6 +9,8 @@ export const sandboxCommand = defineCommand({
   notes: 'It ends with ^C or SIGTERM. It has no TLS: leave it on loopback, or put a proxy in front of it.',
   async run(values, io) {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    checkPort('--port', values['port']);
+    checkPort('--admin-port', values['adminPort']);
     try {
       // The table is made from SANDBOX_FLAGS, whose names are the keys of these options.
       await runSandbox(given as unknown as SandboxCommandOptions, {
@@ -21,11 +23,40 @@ export const sandboxCommand = defineCommand({
       if (error instanceof Error && error.name === 'Error' && !('code' in error)) {
         throw new UsageError(error.message);
       }
-      throw error;
+      throw explained(error, values);
     }
     return EXIT.ok;
   },
 });
+
+function checkPort(flag: string, port: unknown): void {
+  if (Number(port) > 65_535) throw new UsageError(`${flag} ${String(port)}: write a port, from 0 to 65535`);
+}
+
+/** What the system refuses, with the flag that it was given by. */
+function explained(error: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  const { path, syscall, port, address } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
+  if (syscall === 'listen' || syscall === 'getaddrinfo') {
+    const where = port === undefined ? String(values['host']) : `${address}:${port}`;
+    return new CommandFailedError(
+      `${where} cannot be listened on: give another --host, --port or --admin-port; port 0 takes a free one`,
+      { cause: error },
+    );
+  }
+  const { data, credentialsFile } = values;
+  const named = ([, value]: [string, unknown]): boolean =>
+    typeof value === 'string' && value !== '' && path?.startsWith(value) === true;
+  const [flag, value] =
+    Object.entries({ '--credentials-file': credentialsFile, '--data': data }).find(named) ?? [];
+  return flag === undefined
+    ? error
+    : new CommandFailedError(`${flag} ${String(value)} cannot be used: give a place that you may write to`, {
+        cause: error,
+      });
+}
 
 /** The embedded service has its own table, since it knows nothing of this program; here are the variables. */
 function flagTable(): FlagTable {
@@ -37,6 +68,10 @@ function flagTable(): FlagTable {
         type: flag.type,
         description: flag.description,
       };
+      const [, about, preset] = /^(.*) \(default: ([^)]+)\)$/.exec(flag.description) ?? [];
+      if (about !== undefined && preset !== undefined) {
+        return [flag.name, { ...row, description: about, defaultText: preset }];
+      }
       return [flag.name, flag.default === undefined ? row : { ...row, default: flag.default }];
     }),
   );
