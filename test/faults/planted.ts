@@ -40,8 +40,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the create-intent stays after the claim',
     file: 'controllers/record/effects.ts',
-    find: '...this.#kind.claimExtras?.(intent),\n      [ANNOTATIONS.createIntent]: null,',
-    replace: '...this.#kind.claimExtras?.(intent),',
+    find: '...this.#kind.claimExtras?.(intent, { uid, record: id }),\n      [ANNOTATIONS.createIntent]: null,',
+    replace: '...this.#kind.claimExtras?.(intent, { uid, record: id }),',
     workloads: ['policy box'],
   },
   {
