@@ -1,18 +1,16 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { listenOnLoopback, type Listening } from './test-listen.ts';
 
 /** For tests: a proxy on loopback that takes every name for this machine. */
-export interface TestProxy {
-  port: number;
+export interface TestProxy extends Listening {
   /** What it was asked for, in order. */
   asked: { line: string; authorization: string | undefined; token: unknown }[];
-  stop(): Promise<void>;
 }
 
 /** Starts one; with `refuse` it answers everything with that status. */
 export async function startTestProxy(refuse?: number): Promise<TestProxy> {
   const asked: TestProxy['asked'] = [];
-  const sockets = new Set<Socket>();
   const note = ({ method, url, headers }: IncomingMessage): void => {
     asked.push({
       line: `${method} ${url}`,
@@ -30,20 +28,7 @@ export async function startTestProxy(refuse?: number): Promise<TestProxy> {
     if (refuse === undefined) tunnel(incoming, socket);
     else socket.end(`HTTP/1.1 ${refuse} Refused\r\ncontent-length: 6\r\n\r\nCANARY`);
   });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    asked,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  return { ...(await listenOnLoopback(server)), asked };
 }
 
 function forward(incoming: IncomingMessage, response: ServerResponse): void {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -9,6 +9,7 @@ import { readProxySettings } from '../../base/proxy/settings.ts';
 import { createCertificate } from '../../base/x509.ts';
 import type { PortRequest } from '../port.ts';
 import { rejectionOf } from '../scripted-port.ts';
+import { listenOnLoopback } from '../../base/proxy/test-listen.ts';
 import { startTestProxy, type TestProxy } from '../../base/proxy/test-proxy.ts';
 import { createUndiciPort, type UndiciPortOptions } from './undici-port.ts';
 
@@ -50,20 +51,9 @@ beforeAll(() => {
 
 /** Listens on loopback until the test ends; the port. */
 async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
+  const { port, stop } = await listenOnLoopback(server);
+  closers.push(stop);
+  return port;
 }
 
 async function proxy(refuse?: number): Promise<TestProxy> {

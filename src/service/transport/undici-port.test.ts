@@ -2,10 +2,11 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { ServiceTransportError } from '../port.ts';
+import { listenOnLoopback } from '../../base/proxy/test-listen.ts';
 import type { PortRequest } from '../port.ts';
 import { rejectionOf } from '../scripted-port.ts';
 import type { Resolve } from './connect.ts';
@@ -21,20 +22,9 @@ afterEach(async () => {
 
 /** Listens on loopback until the test ends; the port. */
 async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
+  const { port, stop } = await listenOnLoopback(server);
+  closers.push(stop);
+  return port;
 }
 
 async function serve(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
