@@ -34,7 +34,7 @@ export function kubeConfigUsage(
     case 'inCluster':
       return new UsageError(`--in-cluster: ${message}; give --kubeconfig <file> instead`);
     case undefined:
-      return new UsageError(`${message}; give another one with --kubeconfig <file>`);
+      return new UsageError(`${message}; name one with --kubeconfig <file>`);
     default:
       return option satisfies never;
   }

@@ -228,7 +228,7 @@ describe('a kubeconfig that cannot be used ends the operator with 2 and one line
     vi.unstubAllEnvs();
     const usual = await runIn({ KUBECONFIG: path }, 'operator');
     expect(usual.err).toBe(
-      `boxwright: KUBECONFIG=${path}: there is no such file (ENOENT); give another one with --kubeconfig <file>\n`,
+      `boxwright: KUBECONFIG=${path}: there is no such file (ENOENT); name one with --kubeconfig <file>\n`,
     );
     expect([own.code, usual.code]).toEqual([2, 2]);
   });

@@ -73,7 +73,7 @@ describe('the program in one file', () => {
     expect(await withoutSqlite('version')).toMatchObject({ code: 0, stderr: '' });
     expect(await withoutSqlite('dev', '--help')).toMatchObject({ code: 0, stderr: '' });
     const operator = await withoutSqlite('operator', '--log-format=text', '--kubeconfig=/nowhere/kubeconfig');
-    expect(operator).toMatchObject({ code: 1, stderr: expect.stringContaining('/nowhere/kubeconfig') });
+    expect(operator).toMatchObject({ code: 2, stderr: expect.stringContaining('/nowhere/kubeconfig') });
     expect(operator.stderr).not.toContain('sqlite');
   });
 
