@@ -112,7 +112,7 @@ export const PLANTED: readonly Planted[] = [
     find: "memory.operation = { ...sent, outcome: 'unknown', quietSince: this.#context.clock.monotonic() };",
     replace:
       "memory.operation = { ...sent, outcome: 'unsent', quietSince: this.#context.clock.monotonic() };",
-    workloads: ['operate'],
+    workloads: ['quick operations'],
   },
   {
     name: 'an operation is over when any operation is over',

@@ -19,6 +19,9 @@ const HOLD_MS = 20_000;
 /** How long nothing may be written once all is settled. */
 const STABLE_MS = 600_000;
 
+/** Operations that are quick are over when they are answered. */
+const QUICK = { deploy: 0, shutdown: 0, poweron: 0, reinstall: 0, reconfigure: 0, terminate: 0 };
+
 /** What one run has shown. */
 export interface Run {
   effects: readonly Effect[];
@@ -77,7 +80,10 @@ class Runner {
       kubePort: (port) => this.#faults.kube(port),
       servicePort: (port) => this.#faults.service(port),
       // Builds of the service differ in what they answer for a record that is gone.
-      sandbox: { readings: { gone: options.listLag === 0 ? '404' : '403' } },
+      sandbox: {
+        readings: { gone: options.listLag === 0 ? '404' : '403' },
+        ...(workload.quick === true ? { durations: QUICK } : {}),
+      },
     });
   }
 

@@ -15,6 +15,8 @@ export interface Workload {
   name: string;
   /** Nothing of the operator's own is there at the start: neither its installation id nor its key. */
   first?: boolean;
+  /** Operations have ended before anybody can look again. */
+  quick?: boolean;
   /** How far the create has got when the delete comes is not the same in each run. */
   race?: boolean;
   setup: readonly Step[];
@@ -302,6 +304,22 @@ export const WORKLOADS: readonly Workload[] = [
           await stage.delete('InstanceLease', 'evening');
         },
         done: (stage) => allReady(stage) && recordOf(stage)['lease'] === undefined,
+      },
+    ],
+  },
+  {
+    name: 'quick operations',
+    quick: true,
+    setup: [connected, placed, boxed, deployed],
+    steps: [
+      {
+        name: 'tags and reinstall',
+        async act(stage) {
+          await stage.edit('Instance', 'web-eu', { tags: ['shop', 'us'] });
+          await stage.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'once' });
+        },
+        done: (stage) =>
+          allReady(stage) && JSON.stringify(statusOf(stage)['handledRequests'] ?? {}).includes('once'),
       },
     ],
   },
