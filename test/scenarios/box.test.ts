@@ -253,8 +253,7 @@ interface StoredPolicyBox {
   fields: { lifespan?: { operation?: string } };
 }
 
-describe('a policy box', () => {
-  const manifest = `
+const manifest = `
 apiVersion: boxwright.dev/v1alpha1
 kind: PolicyBox
 metadata: {name: small}
@@ -266,6 +265,30 @@ spec:
   profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 1}}
 `;
 
+function stored(world: World): StoredPolicyBox | undefined {
+  return (world.sandbox.admin.records('boxes') as unknown as StoredPolicyBox[]).find(
+    ({ name }) => name === 'small',
+  );
+}
+
+function lifespan(world: World): unknown {
+  return stored(world)?.fields.lifespan?.operation;
+}
+
+function putsOf(world: World): number {
+  return world.sandbox.admin.calls({}).filter(({ method }) => method === 'PUT').length;
+}
+
+async function declared(boxPut: 'more' | 'interface', text = manifest): Promise<World> {
+  const world = new World({ sandbox: { readings: { boxPut } } });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.apply(text);
+  await world.until(() => world.ready('PolicyBox', 'small') === 'True');
+  return world;
+}
+
+describe('a policy box', () => {
   it('waits until its provider is ready, and says so', async () => {
     const world = new World();
     world.sandbox.admin.editRecord('providers', '00000000-0000-4000-8000-000000000001', {
@@ -298,32 +321,15 @@ spec:
   });
 
   describe('whose lifespan is not declared any more', () => {
-    const stored = (world: World): StoredPolicyBox | undefined =>
-      (world.sandbox.admin.records('boxes') as unknown as StoredPolicyBox[]).find(
-        ({ name }) => name === 'small',
-      );
-    const lifespan = (world: World): unknown => stored(world)?.fields.lifespan?.operation;
-    const puts = (world: World): number =>
-      world.sandbox.admin.calls({}).filter(({ method }) => method === 'PUT').length;
-
-    async function declared(boxPut: 'more' | 'interface', text = manifest): Promise<World> {
-      const world = new World({ sandbox: { readings: { boxPut } } });
-      world.start();
-      await world.apply(CONNECTION);
-      await world.apply(text);
-      await world.until(() => world.ready('PolicyBox', 'small') === 'True');
-      return world;
-    }
-
     it('has it taken off, once', async () => {
       const world = await declared('more');
       expect(lifespan(world)).toBe('terminate');
-      const before = puts(world);
+      const before = putsOf(world);
       await world.edit('PolicyBox', 'small', { lifespan: null });
       await world.until(() => lifespan(world) === 'none');
       await world.until(() => world.ready('PolicyBox', 'small') === 'True');
       await world.advance(3 * 3_600_000);
-      expect(puts(world)).toBe(before + 1);
+      expect(putsOf(world)).toBe(before + 1);
       await world.edit('PolicyBox', 'small', { lifespan: { operation: 'Terminate', after: '5h' } });
       await world.until(() => lifespan(world) === 'terminate');
     });
@@ -333,11 +339,11 @@ spec:
       await world.edit('PolicyBox', 'small', { lifespan: null });
       await world.until(() => world.condition('PolicyBox', 'small', 'Stalled')?.reason === 'NotApplied');
       expect(world.condition('PolicyBox', 'small', 'Ready')?.message).toContain('lifespan');
-      const before = puts(world);
+      const before = putsOf(world);
       await world.stop();
       world.start();
       await world.advance(3 * 3_600_000);
-      expect(puts(world)).toBe(before);
+      expect(putsOf(world)).toBe(before);
       expect(world.condition('PolicyBox', 'small', 'Ready')?.reason).toBe('NotApplied');
     });
 
@@ -347,11 +353,11 @@ spec:
       world.sandbox.admin.editRecord('boxes', id, {
         fields: { ...fields, lifespan: { operation: 'terminate', interval: 'hours', quantity: 2 } },
       });
-      const before = puts(world);
+      const before = putsOf(world);
       await world.stop();
       world.start();
       await world.advance(3 * 3_600_000);
-      expect(puts(world)).toBe(before);
+      expect(putsOf(world)).toBe(before);
       await world.edit('PolicyBox', 'small', { description: 'Another' });
       await world.until(() => lifespan(world) === 'none');
     });

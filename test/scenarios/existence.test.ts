@@ -94,13 +94,7 @@ describe('a record of the service', () => {
 
   it('is adopted, nothing runs, and requests that are there already count as carried out', async () => {
     await open();
-    await shop.world.apply(
-      instance('  deletionPolicy: Orphan\n  variables: [{name: PORT, type: Port, value: "80"}]'),
-    );
-    await shop.online();
-    const { id } = shop.record();
-    await shop.world.delete('Instance', 'web-eu');
-    await shop.gone();
+    const id = await shop.leftBehind('  variables: [{name: PORT, type: Port, value: "80"}]');
     const before = shop.mark();
     await shop.world.apply(
       instance(
@@ -146,11 +140,7 @@ describe('a record of the service', () => {
 
   it('that is only observed is shown as it changes, and never written', async () => {
     await open();
-    await shop.world.apply(instance(`${TAGGED}  deletionPolicy: Orphan`));
-    await shop.online();
-    const { id } = shop.record();
-    await shop.world.delete('Instance', 'web-eu');
-    await shop.gone();
+    const id = await shop.leftBehind(TAGGED);
     const before = shop.mark();
     await shop.world.apply(
       instance(

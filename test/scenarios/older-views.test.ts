@@ -68,11 +68,7 @@ describe('what an older view lacks', () => {
 
   it('a record that lists do not show yet is adopted soon after they do', async () => {
     shop = await Shop.open();
-    await shop.world.apply(instance('  deletionPolicy: Orphan'));
-    await shop.online();
-    const { id } = shop.record();
-    await shop.world.delete('Instance', 'web-eu');
-    await shop.gone();
+    const id = await shop.leftBehind();
     await shop.world.advance(10 * MINUTE);
     let shows = false;
     shop.spoil = (request, given) =>
@@ -101,11 +97,7 @@ describe('what an older view lacks', () => {
   it('a record is adopted as soon as a short lag has passed', async () => {
     shop = await Shop.open();
     await shop.world.edit('Connection', 'main', { poll: { lagWindow: '5s' } });
-    await shop.world.apply(instance('  deletionPolicy: Orphan'));
-    await shop.online();
-    const { id } = shop.record();
-    await shop.world.delete('Instance', 'web-eu');
-    await shop.gone();
+    const id = await shop.leftBehind();
     await shop.world.advance(10 * MINUTE);
     const from = shop.world.clock.monotonic();
     shop.spoil = (request, given) =>

@@ -152,6 +152,16 @@ export class Shop {
     );
   }
 
+  /** Makes an instance, waits until it is online and lets it go: answers the id of the record that stays. */
+  async leftBehind(spec = ''): Promise<string> {
+    await this.world.apply(instance(`  deletionPolicy: Orphan\n${spec}`));
+    await this.online();
+    const { id } = this.record();
+    await this.world.delete('Instance', 'web-eu');
+    await this.gone();
+    return id;
+  }
+
   isGone(name = 'web-eu'): boolean {
     return this.world.get('Instance', name) === undefined;
   }

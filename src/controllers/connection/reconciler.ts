@@ -7,6 +7,7 @@ import { KubeApiError, type ReconcileContext, type Result } from '../../kube/ind
 import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
+import { afterConflict } from '../record/conflict.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
 import { SlowRetry } from '../record/slow-retry.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
@@ -82,9 +83,7 @@ export class ConnectionReconciler {
     try {
       return await this.#pass(key, resource, run);
     } catch (error) {
-      if (error instanceof KubeApiError && error.isConflict)
-        return { requeueAfterMs: 200, priority: run.priority };
-      throw error;
+      return afterConflict(error, run);
     } finally {
       await word?.cancel();
     }

@@ -3,10 +3,11 @@ import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
 import { ANNOTATIONS } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
-import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
+import type { ReconcileContext, Result } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { leaseSourceOf, termsHash } from '../instance/index.ts';
+import { afterConflict } from '../record/conflict.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -42,9 +43,7 @@ export class InstanceLeaseReconciler {
     try {
       await this.#status.write(lease, found, run.signal);
     } catch (error) {
-      if (error instanceof KubeApiError && error.isConflict)
-        return { requeueAfterMs: 200, priority: run.priority };
-      throw error;
+      return afterConflict(error, run);
     }
     return found.verdict.recheckAfterMs === undefined ? {} : { requeueAfterMs: found.verdict.recheckAfterMs };
   }

@@ -1,11 +1,12 @@
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
+import type { ReconcileContext, Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
+import { afterConflict } from './conflict.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
@@ -39,9 +40,6 @@ const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'converge',
   'remove',
 ]);
-/** A pass that met somebody else's change begins anew after so long, milliseconds. */
-const CONFLICT_MS = 200;
-
 /**
  * Reconciles one kind that stands for a record of the service: observe, decide, act, record, with one effect
  * a pass. What is the same for all kinds (identity, creation, existence, deletion) is here and in this folder;
@@ -109,10 +107,9 @@ export class RecordReconciler<
       await word?.cancel();
       return await this.#record(resource, memory, outcome, run);
     } catch (error) {
-      if (!(error instanceof KubeApiError && error.isConflict)) throw error;
-      // Somebody changed the resource meanwhile: nothing of this pass counts. The watch brings the new version.
+      const anew = afterConflict(error, run);
       this.#kind.forgetUnwritten?.(memory);
-      return { requeueAfterMs: CONFLICT_MS, priority: run.priority };
+      return anew;
     } finally {
       await word?.cancel();
     }
