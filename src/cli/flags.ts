@@ -14,6 +14,8 @@ export interface FlagRow {
   /** What the help text says of the default where the value itself does not tell. */
   defaultText?: string;
   choices?: readonly string[];
+  /** Of a list: an empty one is refused, since it would mean all instead of none. */
+  atLeastOne?: true;
   description: string;
 }
 
@@ -86,7 +88,7 @@ function optionOf(row: FlagRow): Option {
     case 'list':
       return option.argParser((text, previous) => [
         ...(previous === row.default || !Array.isArray(previous) ? [] : (previous as string[])),
-        ...readList(text),
+        ...readList(text, row.atLeastOne === true),
       ]);
     default:
       return row.type satisfies never;
@@ -98,13 +100,13 @@ function defaultOf(value: NonNullable<FlagRow['default']>): string {
   return String(value);
 }
 
-/** An empty one is a variable that somebody forgot to fill: without it there might be more than was meant. */
-function readList(text: string): string[] {
+function readList(text: string, atLeastOne: boolean): string[] {
   const parts = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  if (parts.length === 0) throw new InvalidArgumentError('Write at least one, or leave it away.');
+  if (atLeastOne && parts.length === 0)
+    throw new InvalidArgumentError('Write at least one, or leave it away.');
   return parts;
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { installKinds, ROOT } from '../api/install.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
+import { boxwright } from '../cli/boxwright.ts';
 import { Helm, objectsOf, only, podSpecOf, type Rendered } from './chart.ts';
 
 const FOLDER = join(ROOT, 'deploy/kustomize');
@@ -43,6 +44,21 @@ describe('the kustomize base', () => {
       expect(rulesOf(base, kind)).toEqual(rulesOf(chart, kind));
     }
   });
+});
+
+describe('the settings that are shipped', () => {
+  it.each(['base', 'overlays/namespaced', 'overlays/high-availability'])(
+    'are taken by the operator: %s',
+    async (folder) => {
+      const { data = {} } =
+        (await build(folder)).find(({ metadata }) => metadata.name.startsWith('boxwright-settings')) ?? {};
+      const env = { ...data, BOXWRIGHT_KUBECONFIG: '/nowhere/kubeconfig' };
+      const operator = boxwright(['operator'], env);
+      await operator.endsWith(2);
+      // Every flag is read by then.
+      expect(operator.output.stderr).toContain('/nowhere/kubeconfig: there is no such file');
+    },
+  );
 });
 
 describe('the overlays', () => {

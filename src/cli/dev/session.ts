@@ -34,6 +34,8 @@ export interface SessionOptions {
 
 /** As `boxwright operator` calls it. */
 const LEASE = OPERATOR_FLAGS.leaseName.default;
+/** Cluster, service and operator share one machine here, which may be busy with other things for a while. */
+const LEADER = { name: LEASE, leaseDurationMs: 40_000, renewDeadlineMs: 30_000 };
 
 interface LeaseFacts extends KubeObject {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
@@ -216,7 +218,7 @@ export class Session {
         // Our own service is on loopback: what the variables hold does not matter then.
         ...(service.embedded ? {} : { proxies: proxiesOf(this.#options.io.env) }),
       },
-      ...(cluster.embedded ? {} : { leader: { name: LEASE } }),
+      ...(cluster.embedded ? {} : { leader: LEADER }),
     };
   }
 

@@ -36,6 +36,8 @@ export const OPERATOR_FLAGS = {
     type: 'list',
     default: [] as readonly string[],
     defaultText: 'all',
+    // A variable that somebody forgot to fill must not widen what is looked after.
+    atLeastOne: true,
     description: 'look after these namespaces only (repeatable, or with commas); needs no rights elsewhere',
   },
   installationId: {

@@ -43,6 +43,12 @@ const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/tok
 
 /** Fills `config` from where the options say, with paths made absolute. @throws KubeConfigError */
 export function readInto(config: KubeConfig, fresh: () => KubeConfig, options: KubeConfigOptions): Place {
+  const place = findInto(config, fresh, options);
+  requireClusters(config, place);
+  return place;
+}
+
+function findInto(config: KubeConfig, fresh: () => KubeConfig, options: KubeConfigOptions): Place {
   const { file, text, inCluster, env = {} } = options;
   if (text !== undefined) {
     const place: Place = { option: undefined, name: 'the kubeconfig' };
@@ -116,9 +122,12 @@ function parseInto(config: KubeConfig, text: string, { option, name }: Place): v
     }
     throw new KubeConfigError(option, `${name}: this is no kubeconfig (${wordsOf(cause)})`);
   }
-  if (config.getClusters().length === 0) {
-    throw new KubeConfigError(option, `${name}: this is no kubeconfig (there are no clusters in it)`);
-  }
+}
+
+/** One file of a list may hold users or contexts alone: only all together have to name a cluster. */
+function requireClusters(config: KubeConfig, { option, name }: Place): void {
+  if (config.getClusters().length > 0) return;
+  throw new KubeConfigError(option, `${name}: this is no kubeconfig (there are no clusters in it)`);
 }
 
 function podInto(config: KubeConfig, place: Place): Place {

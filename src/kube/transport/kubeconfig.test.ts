@@ -170,6 +170,25 @@ describe('loadKubeConfig', () => {
       );
     });
 
+    it('takes clusters of one file and users of another, whichever comes first', async () => {
+      const [clusters, users] = [
+        named('clusters', { users: [], contexts: [], 'current-context': undefined }),
+        named('users', {
+          clusters: [],
+          contexts: [{ name: 'here', context: { cluster: 'clusters', user: 'users' } }],
+          'current-context': 'here',
+        }),
+      ];
+      for (const list of [
+        [clusters, users],
+        [users, clusters],
+      ]) {
+        const env = { KUBECONFIG: list.join(delimiter), HOME: folder };
+        expect(await loadKubeConfig({ env })).toMatchObject({ server: 'https://clusters', context: 'here' });
+      }
+      await expect(loadKubeConfig({ env: { KUBECONFIG: users } })).rejects.toThrow('no clusters in it');
+    });
+
     it('takes the one of the home folder', async () => {
       mkdirSync(join(folder, '.kube'));
       named('.kube/config', { clusters: [{ name: '.kube/config', cluster: { server: 'https://home' } }] });

@@ -93,11 +93,16 @@ it('gives up a collector that does not answer', async () => {
 });
 
 it('waits no longer for the end of an answer', async () => {
-  const { endpoint } = await collector((response) => void response.writeHead(200).write('{'));
+  let begun = false;
+  const { endpoint } = await collector(
+    (response) => void response.writeHead(200).write('{', () => (begun = true)),
+  );
   const clock = new VirtualClock();
   const sent = sender(endpoint, { clock })('{}');
   let settled = false;
-  void sent.finally(() => (settled = true));
+  const settle = (): void => void (settled = true);
+  void sent.then(settle, settle);
+  await eventually('the answer has begun', () => begun);
   await eventually('it is over', async () => {
     await clock.advance(1_000);
     return settled;

@@ -37,8 +37,8 @@ const FLUSH_MS = 5_000;
 const TRIES = 5;
 /** Before the second try, doubled for each further one, where the collector does not say how long. */
 const BACKOFF_MS = 1_000;
-/** However long a collector asks to wait, it is asked again after this. */
-const MAX_WAIT_MS = 300_000;
+/** However long a collector asks to wait, it is asked again after this: what comes meanwhile would be dropped. */
+const MAX_WAIT_MS = 30_000;
 /** For everything that is left at the end. */
 const END_MS = 5_000;
 
@@ -108,14 +108,16 @@ export class SpanExporter {
 
   /** Undefined when a collector has taken them. */
   async #deliver(spans: readonly object[]): Promise<{ reason: DropReason; why: string } | undefined> {
-    const { clock, encode, random, send } = this.#options;
-    const body = encode(spans);
+    const { clock, encode, log, random, send } = this.#options;
+    let body: string | undefined;
     for (let tried = 1; ; tried++) {
       try {
+        body ??= encode(spans);
         const answer = await send(body, this.#giveUp.signal);
         if (answer.kind === 'taken') return undefined;
         const { why } = answer;
         if (answer.kind === 'refused' || tried === TRIES) return { reason: 'refused', why };
+        if (tried === 1 && !this.#failing) log.info({ why }, 'traces wait for a collector that is busy');
         const backoff = BACKOFF_MS * 2 ** (tried - 1) * (1 + random());
         await clock.sleep(Math.min(answer.afterMs ?? backoff, MAX_WAIT_MS), this.#ending.signal);
       } catch (error) {
