@@ -128,7 +128,7 @@ spec:
     expect(run.output.stderr).toMatch(/Box\/broken: \w+: .*nowhere/);
     expect(run.output.stderr).toMatch(/The operator’s log: .*operator\.log/);
     await cluster.kubectl(['delete', 'namespace', system, '--wait=false']);
-  }, 120_000);
+  });
 
   it('ends with 1, the reasons and the next steps as soon as something is stalled', async () => {
     const folder = examplesWith('box.yaml', nesting('snake', 'tail') + nesting('tail', 'snake'));
