@@ -1,9 +1,6 @@
 import { group, flag, piece, text, texts, type Field } from './fields.ts';
 
 const CIDR = { pattern: '^[0-9A-Fa-f:.]+/[0-9]{1,3}$' };
-/** What the operator takes for a proxy: see src/base/proxy/settings.ts. */
-const PROXY = { pattern: '^((https?://)?([^/@\\s]+@)?[^/@:\\s][^/@\\s]*/?)?$' };
-
 /** Values about what the pods may reach, and who may reach them. */
 export function networkValues(): Record<string, Field> {
   return {
@@ -42,8 +39,10 @@ export function networkValues(): Record<string, Field> {
     proxy: group(
       'Sets the usual variables, in both spellings. Services are called through them, the API server directly. The network policy lets their ports out. A proxy with a password: give HTTPS_PROXY by extraEnv from a Secret instead, and its port in `networkPolicy.extraEgress`.',
       {
-        http: text('', 'HTTP_PROXY.', PROXY),
-        https: text('', 'HTTPS_PROXY.', PROXY),
+        // No patterns, here and for the collector: a message of the schema prints the value, password and all. The
+        // template boxwright.portOf looks at them.
+        http: text('', 'HTTP_PROXY, as `http://<host>:<port>`.'),
+        https: text('', 'HTTPS_PROXY, as `http://<host>:<port>`.'),
         exclude: text('', 'NO_PROXY.'),
       },
     ),

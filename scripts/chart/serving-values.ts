@@ -55,7 +55,7 @@ export function monitorAccess(): Record<string, Field> {
     tlsConfig: {
       kind: 'leaf',
       description:
-        'Its `tlsConfig`: with `metrics.clientCA` Prometheus’s own certificate (`cert`, `keySecret`). Unless it says how the operator’s is checked (`ca`, `caFile`, `insecureSkipVerify`): by `ca.crt` of `metrics.certificate.secretName`; a self-signed one is not checked.',
+        'Its `tlsConfig`: with `metrics.clientCA` Prometheus’s own certificate (`cert`, `keySecret`). Where it says nothing else, the operator’s is checked by `ca.crt` of `metrics.certificate.secretName`, and a self-signed one is not; what else it says holds alone.',
       default: {},
       schema: { type: 'object' },
     },

@@ -54,7 +54,6 @@ export const VALUES: Group = group('', {
     endpoint: text(
       '',
       'Collector that takes OTLP over HTTP, such as `http://collector.observability:4318`. Empty: no traces. The network policy lets its port out.',
-      { pattern: '^(https?://.+)?$' },
     ),
   }),
   secrets: group('Secrets that resources refer to.', {

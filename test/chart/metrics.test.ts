@@ -106,6 +106,21 @@ describe('the metrics of the chart', () => {
     });
   });
 
+  it.each([
+    ['a name to check', { serverName: 'metrics.example.com' }],
+    ['a version of TLS', { minVersion: 'TLS12' }],
+    ['an authority', { caFile: '/etc/prometheus/ca.crt' }],
+    [
+      'a name to check beside a certificate of Prometheus',
+      { serverName: 'metrics.example.com', certFile: '/tls.crt', keyFile: '/tls.key' },
+    ],
+  ])('are checked as a monitor says that says more than who Prometheus is: %s', async (_, tlsConfig) => {
+    for (const certificate of [{}, { secretName: 'serving' }]) {
+      const values = { metrics: { serviceMonitor: { enabled: true, tlsConfig }, certificate } };
+      expect((await endpoint(values))['tlsConfig']).toEqual(tlsConfig);
+    }
+  });
+
   it('are read by a PodMonitor with a token from a Secret', async () => {
     const authorization = { credentials: { name: 'scraper', key: 'token' } };
     const told = await endpoint({ metrics: { podMonitor: { enabled: true, authorization } } });

@@ -93,7 +93,21 @@ describe('the values', () => {
     ['a type that does not fit', { allowedHosts: 'deploy.example.com' }, '/allowedHosts'],
     ['an endpoint where a host belongs', { allowedHosts: ['https://deploy.example.com'] }, '/allowedHosts/0'],
     ['a digest that is none', { image: { digest: 'latest' } }, '/image/digest'],
-    ['a proxy of another kind', { proxy: { https: 'socks5://proxy.example.com' } }, '/proxy/https'],
+    [
+      'a proxy of another kind',
+      { proxy: { https: 'socks5://proxy.example.com' } },
+      'proxy.https: write http://<host>:<port>',
+    ],
+    [
+      'a collector of traces with a login, which the operator refuses',
+      { traces: { endpoint: 'http://me:CANARY@collector.example.com:4318' } },
+      'traces.endpoint: write http://<host>:<port>, without a login',
+    ],
+    [
+      'a collector of traces without a scheme, which the operator refuses',
+      { traces: { endpoint: 'collector.example.com:4318' } },
+      'traces.endpoint: write http://<host>:<port>',
+    ],
     ['a number out of range', { heapPercent: 100 }, '/heapPercent'],
   ])('are refused with %s', async (_, values, message) => {
     const { code, stderr } = await helm.template(values);
@@ -112,7 +126,7 @@ describe('the values', () => {
   });
 });
 
-describe('the surroundings', () => {
+describe('the surroundings', { timeout: 180_000 }, () => {
   it('let metrics in, and out only DNS, the API server and the service', async () => {
     const policy = only(await helm.objects(EVERYTHING), 'NetworkPolicy').spec;
     expect(policy).toMatchObject({
@@ -131,19 +145,61 @@ describe('the surroundings', () => {
 
   it.each([
     'http://proxy.example.com:3128',
+    'HTTP://proxy.example.com:3128',
     'http://proxy.example.com/',
     'https://proxy.example.com',
+    'HTTPS://proxy.example.com',
     'proxy.example.com:8080',
     'proxy.example.com',
+    'proxy.example.com:',
+    ' http://proxy.example.com:3128 ',
+    'http://proxy.example.com:03128',
+    'http://proxy.example.com:3128/a:1/b@c:2?d@e:3#f@g:4',
+    'http://proxy.example.com:3128\\@other.example.com:1',
+    'http:////proxy.example.com:3128',
     'http://[fd00::1]:3128',
     'https://[fd00::1]',
     'http://user:pass%20word@proxy.example.com:3129',
-  ])('let out to a proxy at the port that the operator takes it to have: %s', async (url) => {
-    const { port } = HttpProxy.parse(url, 'HTTPS_PROXY');
+    'https://user:CANARY@with:more@proxy.example.com',
+    'me:CANARY@proxy.example.com:3128',
+    'http://me:1/CANARY@proxy.example.com:3128',
+  ])('let out to a proxy at the port that the operator takes it to have: %j', async (url) => {
+    const { port } = HttpProxy.parse(url.trim(), 'HTTPS_PROXY');
     expect(await addedEgress({ proxy: { http: url, https: url } })).toEqual([
       { ports: [{ port, protocol: 'TCP' }] },
     ]);
   });
+
+  it.each([
+    'http://me:CANARY/@proxy.example.com:3128',
+    'http://me:CANARY?@proxy.example.com:3128',
+    'http://me:CANARY#@proxy.example.com:3128',
+    'http://me:CANARY@proxy.example.com:99999',
+    'http://me:CANARY@proxy.example.com:99999999999999999999',
+    'http://me:CANARY@proxy.example.com:port',
+    'http://me:CANARY@fd00::1',
+    'http://me:CANARY@',
+    'socks5://me:CANARY@proxy.example.com:3128',
+    'me:CANARY://@proxy.example.com:3128',
+  ])('refuse a proxy that the operator refuses, without a word of its login: %s', async (url) => {
+    expect(() => HttpProxy.parse(url, 'HTTPS_PROXY')).toThrow('write http://<host>:<port>');
+    for (const name of ['http', 'https']) {
+      for (const networkPolicy of [{ enabled: true }, { enabled: false }]) {
+        const { code, stderr } = await helm.template({ proxy: { [name]: url }, networkPolicy });
+        expect(stderr).toContain(`proxy.${name}: write http://<host>:<port>`);
+        expect(stderr).not.toContain('CANARY');
+        expect(code).not.toBe(0);
+      }
+    }
+  });
+
+  it.each(['http://me:CANA%zzRY@proxy:3128', 'http://me:CANARY@proxy:0', 'http://me:CANARY@pro xy:3128'])(
+    'say nothing of the login of a proxy that is odd in another way: %s',
+    async (url) => {
+      const { stderr } = await helm.template({ proxy: { https: url }, traces: { endpoint: url } });
+      expect(stderr).not.toMatch(/CANA|RY@/);
+    },
+  );
 
   it('let out to a collector of traces, and to the proxies of both schemes', async () => {
     const traces = { endpoint: 'https://collector.example.com/otlp' };

@@ -57,6 +57,8 @@
 - name: NODE_OPTIONS
   value: --max-old-space-size={{ include "boxwright.heap" . }}
 {{- end }}
+{{- /* What the operator would refuse is refused here, with a network policy or without. */}}
+{{- $_ := list (include "boxwright.proxyPorts" .) (include "boxwright.tracesPorts" .) }}
 {{- range $name, $value := dict "HTTP_PROXY" .Values.proxy.http "HTTPS_PROXY" .Values.proxy.https "NO_PROXY" .Values.proxy.exclude }}
 {{- if $value }}
 - name: {{ $name }}

@@ -99,17 +99,47 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{- /* The ports of a list of URLs as a policy writes them, each once; without a scheme it is http, "" is left out. */}}
+{{- /*
+The port of the URL `url`, as the operator reads it. Fails with `name`, that of the value, and without the URL, which
+may hold a password: urlParse prints it when it fails, and so does a pattern in the schema.
+*/}}
+{{- define "boxwright.portOf" -}}
+{{- $url := trim .url }}
+{{- if and (not .strict) (not (contains "://" $url)) }}
+{{- $url = printf "http://%s" $url }}
+{{- end }}
+{{- $authority := regexReplaceAll `(?s)[/?#\\].*` (regexReplaceAll `^(?i:https?)://[/\\]*` $url "") "" }}
+{{- $host := regexReplaceAll `(?s)^.*@` $authority "" }}
+{{- $default := ternary "443" "80" (regexMatch `^(?i:https):` $url) }}
+{{- $port := regexFind `:[0-9]+$` $host | trimPrefix ":" | default $default | atoi }}
+{{- $fits := and (regexMatch `^(?i:https?)://` $url) (regexMatch `^(\[[0-9A-Fa-f:.]+\]|[^\[\]:@\s]+)(:[0-9]*)?$` $host) }}
+{{- $login := and .strict (contains "@" $authority) }}
+{{- if or (not $fits) $login (lt $port 1) (gt $port 65535) }}
+{{- $more := ternary ", without a login" ", and / ? # % in a password as %2F, %3F, %23, %25" (default false .strict) }}
+{{- fail (printf "%s: write http://<host>:<port>%s" .name $more) }}
+{{- end }}
+{{- $port }}
+{{- end }}
+
+{{- /* Ports as a policy writes them, each once, of a list of dicts for boxwright.portOf; "" is left out. */}}
 {{- define "boxwright.portsOf" -}}
 {{- $ports := list }}
 {{- range . }}
-{{- if . }}
-{{- $url := urlParse (ternary . (printf "http://%s" .) (contains "://" .)) }}
-{{- $default := ternary ":443" ":80" (eq $url.scheme "https") }}
-{{- $ports = append $ports (default $default (regexFind ":[0-9]+$" $url.host) | trimPrefix ":" | int) }}
+{{- if trim .url }}
+{{- $ports = append $ports (include "boxwright.portOf" .) }}
 {{- end }}
 {{- end }}
 {{- range uniq $ports }}
 - {port: {{ . }}, protocol: TCP}
 {{- end }}
+{{- end }}
+
+{{- /* Of the proxies. */}}
+{{- define "boxwright.proxyPorts" -}}
+{{- include "boxwright.portsOf" (list (dict "url" .Values.proxy.http "name" "proxy.http") (dict "url" .Values.proxy.https "name" "proxy.https")) }}
+{{- end }}
+
+{{- /* Of the collector of traces, whose URL has a scheme and no login. */}}
+{{- define "boxwright.tracesPorts" -}}
+{{- include "boxwright.portsOf" (list (dict "url" .Values.traces.endpoint "name" "traces.endpoint" "strict" true)) }}
 {{- end }}

@@ -107,15 +107,14 @@ tlsConfig:
   {{- with $tls }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-  {{- if not (or (hasKey $tls "ca") (hasKey $tls "caFile") (hasKey $tls "insecureSkipVerify")) }}
+  {{- /* Who says more than who Prometheus is has said how the operator is checked. */}}
+  {{- if not (omit $tls "cert" "certFile" "keySecret" "keyFile") }}
   {{- with $metrics.certificate.secretName }}
   ca:
     secret:
       name: {{ . }}
       key: ca.crt
-  {{- if not (hasKey $tls "serverName") }}
   serverName: {{ printf "%s-metrics.%s.svc" (include "boxwright.fullname" $.root) $.root.Release.Namespace }}
-  {{- end }}
   {{- else }}
   # It is self-signed, by each pod for itself.
   insecureSkipVerify: true
