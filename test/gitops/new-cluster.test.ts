@@ -8,17 +8,15 @@ import { boxwright, type Running } from '../cli/boxwright.ts';
 import { buildGoProgram, GO_BUILD_TIMEOUT, HAS_GO, type GoProgram } from '../support/go-program.ts';
 import { ownCluster, type OwnCluster } from '../support/own-cluster.ts';
 import { kubeconfigWith } from '../support/rights/identity.ts';
-import { applyAll, build, inOrder, read, renderChart, waveOf, type Sample } from './samples.ts';
+import { applyAll, build, inOrder, PATIENCE_MS, read, renderChart, waveOf, type Sample } from './samples.ts';
 
 const HOME = 'boxwright-system';
-/** For a program on a machine that has other things to do. */
-const PATIENCE_MS = 180_000;
 const OURS = KINDS.map(({ plural, group }) => `${plural}.${group}`).join(',');
 
 let own: OwnCluster;
 beforeAll(async () => {
   own = await ownCluster();
-});
+}, 2 * PATIENCE_MS);
 afterAll(() => own[Symbol.asyncDispose]());
 
 async function kubectl(...args: string[]): Promise<string> {
@@ -27,7 +25,7 @@ async function kubectl(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** The cluster as it was, for the next. */
+/** The cluster as it was, for the next: three times kubectl. */
 async function takeAllAway(): Promise<void> {
   await kubectl('delete', '--ignore-not-found', '--kustomize', join(ROOT, 'deploy/kustomize/crds'));
   await kubectl('delete', '--ignore-not-found', 'namespaces', 'shop', HOME);
@@ -39,7 +37,7 @@ async function takeAllAway(): Promise<void> {
 }
 
 describe('the samples on a cluster where nothing is yet', { timeout: GO_BUILD_TIMEOUT }, () => {
-  afterEach(takeAllAway, 120_000);
+  afterEach(takeAllAway, 4 * PATIENCE_MS);
 
   // gitops checklist G37: Argo CD's part is what its waves and its options mean.
   it('for Argo CD come up wave by wave, and no namespace is pruned', async () => {
@@ -77,9 +75,10 @@ describe('the samples on a cluster where nothing is yet', { timeout: GO_BUILD_TI
 
     async function ask(what: string, { metadata, spec }: Sample, objects: readonly object[]): Promise<void> {
       const { name } = metadata;
-      const question = { do: what, name, namespace: spec.targetNamespace ?? '', objects, timeoutMs: 90_000 };
+      const timeoutMs = PATIENCE_MS;
+      const question = { do: what, name, namespace: spec.targetNamespace ?? '', objects, timeoutMs };
       const env = { KUBECONFIG: own.cluster.kubeconfigPath };
-      const answer = await flux.ask<{ error?: string }>(question, { env, timeoutMs: 120_000 });
+      const answer = await flux.ask<{ error?: string }>(question, { env, timeoutMs: timeoutMs + 60_000 });
       if (answer.error !== undefined) throw new Error(`${what} ${name}: ${answer.error}`);
     }
 
@@ -151,7 +150,7 @@ async function sync({ metadata, spec }: Sample): Promise<void> {
     const rendered = await renderChart(own.cluster, metadata.name, namespace, helm?.valuesObject);
     await applyAll(own.cluster, rendered);
   }
-  await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s');
+  await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s');
 }
 
 /** As the HelmRelease says, but without waiting for pods, which nobody runs here. */

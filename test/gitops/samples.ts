@@ -21,9 +21,12 @@ export interface Sample extends Rendered {
   };
 }
 
+/** Milliseconds. For a program on a machine that has other things to do. */
+export const PATIENCE_MS = 180_000;
+
 /** What a folder of the project builds to. */
 export async function build(cluster: TestCluster, folder: string): Promise<Sample[]> {
-  const built = await cluster.kubectl(['kustomize', join(ROOT, folder)]);
+  const built = await cluster.kubectl(['kustomize', join(ROOT, folder)], { timeoutMs: PATIENCE_MS });
   if (built.code !== 0) throw new Error(built.stderr);
   return objectsOf(built.stdout) as Sample[];
 }
@@ -62,7 +65,10 @@ export async function applyAll(
 ): Promise<void> {
   const where = namespace === undefined ? [] : ['--namespace', namespace];
   const input = objects.map((object) => stringify(object)).join('---\n');
-  const applied = await cluster.kubectl(['apply', '--server-side', ...where, '--filename', '-'], { input });
+  const applied = await cluster.kubectl(['apply', '--server-side', ...where, '--filename', '-'], {
+    input,
+    timeoutMs: PATIENCE_MS,
+  });
   if (applied.code !== 0) throw new Error(applied.stderr);
 }
 
@@ -74,7 +80,10 @@ export async function renderChart(
   values: object = {},
 ): Promise<Rendered[]> {
   const args = ['template', name, CHART, '--namespace', namespace, '--skip-tests', '--values', '-'];
-  const { code, stdout, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
+  const { code, stdout, stderr } = await cluster.helm(args, {
+    input: JSON.stringify(values),
+    timeoutMs: PATIENCE_MS,
+  });
   if (code !== 0) throw new Error(stderr);
   return objectsOf(stdout);
 }

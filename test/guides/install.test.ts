@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (const folder of ['crds', 'deploy', 'helm'])
     cpSync(join(ROOT, folder), join(checkout, folder), { recursive: true });
   type = shell(own.cluster, checkout);
-});
+}, 360_000);
 afterAll(async () => {
   await own[Symbol.asyncDispose]();
   rmSync(checkout, { recursive: true, force: true });
@@ -53,10 +53,11 @@ async function deployment(name: string): Promise<Rendered> {
 /** Waits until the API server says so of a ServiceAccount: it follows bindings by a watch. */
 async function says(answer: 'yes' | 'no', account: string, verb: string, what: string): Promise<void> {
   const as = `system:serviceaccount:boxwright-system:${account}`;
-  await eventually(`${answer}: ${account} may ${verb} ${what}`, async () => {
+  const look = async (): Promise<boolean> => {
     const { stdout } = await own.cluster.kubectl(['auth', 'can-i', verb, what, '--as', as]);
     return stdout.trim() === answer;
-  });
+  };
+  await eventually(`${answer}: ${account} may ${verb} ${what}`, look, { timeoutMs: 120_000 });
 }
 
 /** What is the same however it was installed: rights for metrics and in `shop`, and that nothing stays. */
@@ -78,7 +79,7 @@ async function tryRights(account: string, block: number): Promise<void> {
   await says('no', account, 'patch', 'instances.boxwright.dev');
 }
 
-describe('the guide on a cluster where nothing is yet', { timeout: 480_000 }, () => {
+describe('the guide on a cluster where nothing is yet', { timeout: 900_000 }, () => {
   it('installs by Helm, changes a value and keeps the others, and leaves without a trace', async () => {
     const before = await everything();
     const [install = '', change] = blocksOf(INSTALL, '## Helm');
@@ -135,7 +136,7 @@ describe('the guide on a cluster where nothing is yet', { timeout: 480_000 }, ()
   });
 });
 
-describe('the pieces of the guides', () => {
+describe('the pieces of the guides', { timeout: 180_000 }, () => {
   it.each([
     ['a certificate, and a client certificate of Prometheus', INSTALL, '### Metrics', 2],
     ['a proxy with a password', RUNNING, '## Through a proxy', 1],
