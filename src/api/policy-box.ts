@@ -9,7 +9,7 @@ import {
   type Seen,
   type Written,
 } from './schema/build.ts';
-import { ownWords } from './schema/rules.ts';
+import { ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
@@ -23,6 +23,13 @@ import {
   reasonColumn,
   type KindDefinition,
 } from './schema/kind.ts';
+
+const LIFESPAN_RULE: Rule = {
+  rule: `(self.operation == 'None') != has(self.after)`,
+  message: 'after belongs to operation Terminate: set after, or choose operation None without it',
+  holds: ({ operation, after }: { operation: string; after?: string }) =>
+    (operation === 'None') !== (after !== undefined),
+};
 
 /** The spec of a PolicyBox. */
 export const PolicyBoxSpecSchema = object(
@@ -65,23 +72,27 @@ export const PolicyBoxSpecSchema = object(
     ),
     lifespan: optional(
       object(
-        'Default lease of what is deployed through this policy box. Absent: none; one that is taken away here is taken off with that change, one that somebody set on the service goes with the next change of this resource. Can be changed where the service takes it.',
+        'Default lease of what is deployed through this policy box. Absent: what the record has is left as it is, also when it was declared here before; operation None takes it off. Can be changed where the service takes it.',
         {
           operation: defaulted(
-            oneOf('What happens at the end. Default Terminate. Can be changed as lifespan can.', [
-              'Terminate',
-            ]),
+            oneOf(
+              'What happens at the end. None: there is no end, and `after` is left out. Default Terminate. Can be changed as lifespan can.',
+              ['Terminate', 'None'],
+            ),
             'Terminate',
           ),
-          after: text(
-            'Time from the deploy to the end, in whole hours, such as 72h. Can be changed as lifespan can.',
-            {
-              maxLength: 8,
-              pattern: '^[1-9][0-9]*h$',
-              hint: 'a lifespan is a number of whole hours, such as 72h: write one',
-            },
+          after: optional(
+            text(
+              'Time from the deploy to the end, in whole hours, such as 72h. Needed with Terminate. Can be changed as lifespan can.',
+              {
+                maxLength: 8,
+                pattern: '^[1-9][0-9]*h$',
+                hint: 'a lifespan is a number of whole hours, such as 72h: write one',
+              },
+            ),
           ),
         },
+        { rules: [LIFESPAN_RULE] },
       ),
     ),
     description: defaulted(

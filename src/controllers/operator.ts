@@ -202,7 +202,7 @@ export class Operator implements Runner {
         users: (box) => this.#usersOfBox('PolicyBox', box),
       }),
       cache: this.#policyBoxes,
-      memory: (base) => ({ ...base, uploads: new Map(), provider: undefined, endless: undefined }),
+      memory: (base) => ({ ...base, uploads: new Map(), provider: undefined }),
     });
     const instances = new RecordReconciler({
       context,

@@ -250,8 +250,11 @@ data: {web.conf: one}
 interface StoredPolicyBox {
   id: string;
   name: string;
-  fields: { lifespan?: { operation?: string } };
+  description?: string;
+  fields: { lifespan?: { operation?: string; quantity?: number } };
 }
+
+const HOUR_MS = 3_600_000;
 
 const manifest = `
 apiVersion: boxwright.dev/v1alpha1
@@ -277,6 +280,15 @@ function lifespan(world: World): unknown {
 
 function putsOf(world: World): number {
   return world.sandbox.admin.calls({}).filter(({ method }) => method === 'PUT').length;
+}
+
+/** Somebody sets a lifespan on the service. */
+function byHand(world: World, hours = 2): void {
+  const { id = '', fields } = stored(world) ?? {};
+  world.sandbox.admin.editRecord('boxes', id, {
+    fields: { ...fields, lifespan: { operation: 'terminate', interval: 'hours', quantity: hours } },
+    updated: new Date(world.clock.now()).toISOString().replace('T', ' ').replace('Z', '000'),
+  });
 }
 
 async function declared(boxPut: 'more' | 'interface', text = manifest): Promise<World> {
@@ -320,46 +332,93 @@ describe('a policy box', () => {
     await world.until(() => world.ready('PolicyBox', 'small') === 'True');
   });
 
-  describe('whose lifespan is not declared any more', () => {
-    it('has it taken off, once', async () => {
+  describe('with a lifespan', () => {
+    const without = manifest.replace(/ {2}lifespan:.*\n/, '');
+    it('of operation None has the one on the service taken off, once', async () => {
       const world = await declared('more');
       expect(lifespan(world)).toBe('terminate');
       const before = putsOf(world);
-      await world.edit('PolicyBox', 'small', { lifespan: null });
+      await world.edit('PolicyBox', 'small', { lifespan: { operation: 'None', after: null } });
       await world.until(() => lifespan(world) === 'none');
       await world.until(() => world.ready('PolicyBox', 'small') === 'True');
-      await world.advance(3 * 3_600_000);
+      await world.advance(3 * HOUR_MS);
       expect(putsOf(world)).toBe(before + 1);
+      byHand(world);
+      await world.until(() => lifespan(world) === 'none', HOUR_MS);
       await world.edit('PolicyBox', 'small', { lifespan: { operation: 'Terminate', after: '5h' } });
       await world.until(() => lifespan(world) === 'terminate');
     });
 
-    it('says so where the service keeps it, and tries no second time', async () => {
+    it('of operation None says so where the service keeps the old one, and tries no second time', async () => {
       const world = await declared('interface');
-      await world.edit('PolicyBox', 'small', { lifespan: null });
+      await world.edit('PolicyBox', 'small', { lifespan: { operation: 'None', after: null } });
       await world.until(() => world.condition('PolicyBox', 'small', 'Stalled')?.reason === 'NotApplied');
       expect(world.condition('PolicyBox', 'small', 'Ready')?.message).toContain('lifespan');
       const before = putsOf(world);
       await world.stop();
       world.start();
-      await world.advance(3 * 3_600_000);
+      await world.advance(3 * HOUR_MS);
       expect(putsOf(world)).toBe(before);
       expect(world.condition('PolicyBox', 'small', 'Ready')?.reason).toBe('NotApplied');
     });
 
-    it('keeps one that somebody has set on the service until the declaration changes', async () => {
-      const world = await declared('more', manifest.replace(/ {2}lifespan:.*\n/, ''));
-      const { id = '', fields } = stored(world) ?? {};
-      world.sandbox.admin.editRecord('boxes', id, {
-        fields: { ...fields, lifespan: { operation: 'terminate', interval: 'hours', quantity: 2 } },
-      });
-      const before = putsOf(world);
-      await world.stop();
-      world.start();
-      await world.advance(3 * 3_600_000);
-      expect(putsOf(world)).toBe(before);
-      await world.edit('PolicyBox', 'small', { description: 'Another' });
-      await world.until(() => lifespan(world) === 'none');
-    });
+    it.each(['more', 'interface'] as const)(
+      'that is declared no more leaves what is there, and what somebody sets later: PUT %s',
+      async (boxPut) => {
+        const world = await declared(boxPut);
+        await world.edit('PolicyBox', 'small', { lifespan: null });
+        await world.advance(HOUR_MS);
+        expect(world.ready('PolicyBox', 'small')).toBe('True');
+        expect(lifespan(world)).toBe('terminate');
+        for (const hours of [2, 3]) {
+          byHand(world, hours);
+          const before = putsOf(world);
+          await world.advance(2 * HOUR_MS);
+          expect(putsOf(world)).toBe(before);
+          expect(stored(world)?.fields.lifespan?.quantity).toBe(hours);
+        }
+      },
+    );
+
+    it.each(['more', 'interface'] as const)(
+      'that was set on the service stays when something else is edited: PUT %s',
+      async (boxPut) => {
+        const world = await declared(boxPut, without);
+        await world.advance(HOUR_MS);
+        byHand(world);
+        await world.advance(HOUR_MS);
+        for (const description of ['One', 'Another']) {
+          await world.edit('PolicyBox', 'small', { description });
+          await world.advance(HOUR_MS);
+          expect(world.ready('PolicyBox', 'small')).toBe('True');
+          expect(stored(world)).toMatchObject({ description, fields: { lifespan: { quantity: 2 } } });
+        }
+      },
+    );
+
+    it.each([
+      ['more', 'Correct'],
+      ['interface', 'Correct'],
+      ['interface', 'Report'],
+    ] as const)(
+      'that an adopted record has stays, undeclared: PUT %s, driftPolicy %s',
+      async (boxPut, drift) => {
+        const world = await declared(boxPut, without.replace('spec:', 'spec:\n  deletionPolicy: Orphan'));
+        byHand(world);
+        const { id = '' } = stored(world) ?? {};
+        await world.delete('PolicyBox', 'small');
+        await world.until(() => world.get('PolicyBox', 'small') === undefined, HOUR_MS);
+        await world.apply(
+          without
+            .replace('{name: small}', `{name: small, annotations: {boxwright.dev/adopt: ${id}}}`)
+            .replace('spec:', `spec:\n  driftPolicy: ${drift}`),
+        );
+        await world.until(() => world.ready('PolicyBox', 'small') === 'True', HOUR_MS);
+        await world.advance(HOUR_MS);
+        expect(world.ready('PolicyBox', 'small')).toBe('True');
+        expect(world.get('PolicyBox', 'small')?.['status']).not.toHaveProperty('drift');
+        expect(stored(world)?.fields.lifespan?.quantity).toBe(2);
+      },
+    );
   });
 });

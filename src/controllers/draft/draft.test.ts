@@ -144,6 +144,8 @@ describe('whether a record shows what is declared', () => {
       expect(same(undefined, empty)).toBe(true);
       expect(same(null, empty)).toBe(true);
     }
+    expect(same(undefined, { operation: 'none' })).toBe(true);
+    expect(same({ operation: 'terminate' }, { operation: 'none' })).toBe(false);
     expect(same('text', '')).toBe(false);
     expect(same(['a'], [])).toBe(false);
     expect(same(undefined, 0)).toBe(false);

@@ -148,7 +148,12 @@ function covers(have: unknown, want: unknown): boolean {
 }
 
 function isNothing(value: unknown): boolean {
-  return value === '' || value === false || (Array.isArray(value) && value.length === 0);
+  if (Array.isArray(value)) return value.length === 0;
+  return value === '' || value === false || isNoLifespan(value);
+}
+
+function isNoLifespan(value: unknown): boolean {
+  return canonicalJson(value) === canonicalJson({ operation: 'none' });
 }
 
 function isPlain(value: unknown): value is string | number | boolean {

@@ -9,14 +9,12 @@ import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import { failureVerdict } from '../record/decide.ts';
-import { conditionOf, type Pass, type RecordKind, type Resolution } from '../record/kind.ts';
+import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { backoffMs } from '../record/looks.ts';
 import { verdict } from '../record/status/verdict.ts';
 
 interface PolicyMemory extends DraftMemory {
   provider: ProviderRecord | undefined;
-  /** Hash of the draft with which this process takes a lifespan off. */
-  endless: string | undefined;
 }
 
 type PolicyPass = Pass<PolicyBox, BoxRecord, PolicyMemory>;
@@ -48,7 +46,7 @@ export function policyBoxKind(options: {
     intentExtras: () => ({}),
     create: (pass, draft) => createPolicyBox(pass, draft),
     converge: async (pass, record, draft) => {
-      const done = await convergeDraft<PolicyBox>(pass, record, withoutLifespan(pass, record, draft));
+      const done = await convergeDraft<PolicyBox>(pass, record, draft);
       return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
     },
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
@@ -80,7 +78,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
     profile: { ...properties, schema: schema.includes('://') ? schema : `${handle.schemaBase}/${schema}` },
     provider_id: spec.providerId,
     claims: spec.claims,
-    ...(spec.lifespan === undefined ? {} : { lifespan: lifespanOf(spec.lifespan.after) }),
+    ...(spec.lifespan === undefined ? {} : { lifespan: lifespanOf(spec.lifespan) }),
   };
   const name = spec.name ?? metadata.name;
   const fields = { description: spec.description };
@@ -92,30 +90,6 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
     kind: 'ready',
     desired: { name, fields, asked, variables: variables.variables, events: [], hash },
   };
-}
-
-/**
- * A lifespan that is declared no more is taken off with the change that says so. It is no part of the draft's
- * hash where it is not declared, so that what was in place before stays in place: whoever sets one on the service
- * keeps it until the declaration changes.
- */
-function withoutLifespan(
-  { resource: { spec, status, ...resource }, memory }: PolicyPass,
-  record: BoxRecord,
-  draft: Draft,
-): Draft {
-  const { lifespan } = record;
-  if (
-    spec.lifespan !== undefined ||
-    lifespan?.['operation'] === undefined ||
-    lifespan['operation'] === 'none'
-  )
-    return draft;
-  const ready = conditionOf({ ...resource, status }, 'Ready');
-  const wasKept = ready?.reason === 'NotApplied' && ready.message.includes('lifespan');
-  if (status.draftHash === draft.hash && memory.endless !== draft.hash && !wasKept) return draft;
-  memory.endless = draft.hash;
-  return { ...draft, asked: { ...draft.asked, lifespan: { operation: 'none' } } };
 }
 
 /** Waits until the provider is ready; undefined when it is. */
@@ -175,8 +149,9 @@ function createPolicyBox(pass: PolicyPass, draft: Draft): Promise<Write<BoxRecor
   );
 }
 
-/** `{operation, interval, quantity}` (service-behaviour.md 2.6). */
-function lifespanOf(after: string): Record<string, unknown> {
+/** `{operation, interval, quantity}`, or `{operation: none}` (service-behaviour.md 2.6). */
+function lifespanOf({ after }: NonNullable<PolicyBox['spec']['lifespan']>): Record<string, unknown> {
+  if (after === undefined) return { operation: 'none' };
   return { operation: 'terminate', interval: 'hours', quantity: parseDuration(after) / 3_600_000 };
 }
 
