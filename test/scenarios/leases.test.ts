@@ -103,6 +103,41 @@ describe('a lease', () => {
     expect(shop.writes(before)).toEqual([]);
   });
 
+  it.each<[string, (note: Record<string, string>) => Record<string, string>, boolean]>([
+    ['is taken off by a note of an earlier version, which has no seal', (note) => note, true],
+    [
+      'stays where such a note names another end',
+      (note) => ({ ...note, expire: '2099-01-01T00:00:00Z' }),
+      false,
+    ],
+    ['stays where such a note names a source that is not seen', (note) => ({ ...note, uid: 'other' }), false],
+  ])('that is declared no more after the operator was exchanged %s', async (_what, edit, isTakenOff) => {
+    await open();
+    let killed = false;
+    onWrite = (request) => {
+      if (killed || !request.path.endsWith('/status') || shop.records().length === 0) return undefined;
+      killed = true;
+      shop.world.kill();
+      return 'lost';
+    };
+    await shop.world.apply(instance('  lease: {operation: Terminate, after: 8h}'));
+    await shop.world.until(() => killed);
+    const { annotations } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
+    const { seal, ...note } = JSON.parse(annotations?.['boxwright.dev/deployed-lease'] ?? '') as Record<
+      string,
+      string
+    >;
+    expect(seal).toBeDefined();
+    await shop.world.annotate('Instance', 'web-eu', {
+      'boxwright.dev/deployed-lease': JSON.stringify(edit(note)),
+    });
+    await shop.world.edit('Instance', 'web-eu', { lease: null });
+    shop.world.start();
+    await shop.online();
+    await shop.world.advance(20 * MINUTE);
+    expect(noLease()).toBe(isTakenOff);
+  });
+
   it('is not taken off by a note that was copied from another instance', async () => {
     await open();
     await shop.world.apply(leaseOf('nights', 'operation: Shutdown, expireAt: "2099-01-01T00:00:00Z"'));
@@ -189,6 +224,21 @@ describe('a lease', () => {
     await shop.world.edit('InstanceLease', 'nights', { after: '3h' });
     await shop.world.until(() => endsIn() < 3 * HOUR + MINUTE && leaseReady() === 'True Settled');
     expect(shop.record().lease?.operation).toBe('shutdown');
+  });
+
+  it('is left as it is while it is paused, by field and by annotation', async () => {
+    await open();
+    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));
+    await shop.world.apply(instance('  leaseRef: {name: nights}'));
+    await shop.online();
+    const before = shop.record().lease;
+    await shop.world.annotate('InstanceLease', 'nights', { 'boxwright.dev/paused': 'True' });
+    await shop.world.edit('InstanceLease', 'nights', { after: '5h' });
+    await shop.world.until(() => shop.ready('nights', 'InstanceLease') === 'False Paused');
+    await shop.world.advance(HOUR);
+    expect(shop.record().lease).toEqual(before);
+    await shop.world.annotate('InstanceLease', 'nights', { 'boxwright.dev/paused': null });
+    await shop.world.until(() => shop.record().lease?.expire !== before?.expire);
   });
 
   it('warns as long before its end as it says, on the lease and on the instance, until it is renewed', async () => {

@@ -5,7 +5,8 @@ import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import type { DesiredInstance } from './desired.ts';
 import { deployedSource, sourceNote } from './lease/note.ts';
-import { readLease, wantedLease, wholeMinute, type LeaseSource, type NotedSource } from './lease/terms.ts';
+import type { LeaseChoice } from './lease/source.ts';
+import { readLease, wantedLease, wholeMinute, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
 import { planPut } from './put/plan.ts';
@@ -23,7 +24,7 @@ export function attach(
   if (status.appliedHash !== undefined) return {};
   const source =
     desired.lease.kind === 'source' && !desired.lease.source.paused ? desired.lease.source : undefined;
-  const noted = status.lease?.source ?? deployedWith(resource, record, source);
+  const noted = status.lease?.source ?? deployedWith(resource, record, desired.lease);
   const lease =
     source === undefined
       ? undefined
@@ -50,14 +51,21 @@ export function attach(
   };
 }
 
-/** What was noted of the lease that the record was deployed with, unless another stands there by now. */
+/**
+ * What was noted of the lease that the record was deployed with, unless another stands there by now. A note
+ * without a seal counts only where its source is this Instance or the lease that it has.
+ */
 function deployedWith(
   instance: Instance,
   record: InstanceRecord,
-  source: LeaseSource | undefined,
+  choice: LeaseChoice,
 ): NotedSource | undefined {
-  const noted = deployedSource(instance, record.id);
-  if (noted === undefined || noted.uid === source?.uid) return noted;
+  const { source: noted, sealed = false } = deployedSource(instance, record.id) ?? {};
+  if (noted === undefined) return undefined;
+  const chosen = choice.kind === 'source' ? choice.source : undefined;
+  const isChosen = noted.uid === chosen?.uid;
+  if (sealed && isChosen && !chosen.paused) return noted;
+  if (!sealed && !isChosen && noted.uid !== instance.metadata.uid) return undefined;
   const stands = readLease(record.lease);
   const ends = noted.expire === undefined ? undefined : wholeMinute(Date.parse(noted.expire));
   return stands?.expire !== undefined && wholeMinute(stands.expire) === ends ? noted : undefined;

@@ -17,6 +17,8 @@ const SOURCE: LeaseSource = {
 };
 const NOTE = sourceNote({ source: SOURCE, terms: termsHash(SOURCE), expire: EXPIRE });
 
+const READ = { source: NOTE, sealed: true };
+
 const OWN = { uid: 'own', record: 'i-1' };
 
 function annotated(text: string | null | undefined, uid = OWN.uid): Pick<Instance, 'metadata'> {
@@ -34,9 +36,12 @@ function edited(change: object): string {
 
 describe('the note of a lease that an instance is deployed with', () => {
   it('comes back from its annotation as it was written', () => {
-    expect(deployedSource(annotated(written({ ...NOTE })), OWN.record)).toEqual(NOTE);
+    expect(deployedSource(annotated(written({ ...NOTE })), OWN.record)).toEqual(READ);
     const endless = sourceNote({ source: SOURCE, terms: termsHash(SOURCE), expire: undefined });
-    expect(deployedSource(annotated(written({ ...endless })), OWN.record)).toEqual(endless);
+    expect(deployedSource(annotated(written({ ...endless })), OWN.record)).toEqual({
+      source: endless,
+      sealed: true,
+    });
   });
 
   it('is taken off by a deploy without a lease, and by an intent whose note was damaged', () => {
@@ -53,7 +58,7 @@ describe('the note of a lease that an instance is deployed with', () => {
     '{"kind":"Other"}',
     JSON.stringify({ ...NOTE, uid: 5 }),
     '{"kind":"Instance"}',
-    JSON.stringify(NOTE),
+    JSON.stringify({ ...NOTE, seal: 'other' }),
   ])('counts for nothing when it was damaged: %s', (text) => {
     expect(deployedSource(annotated(text), OWN.record)).toBeUndefined();
   });
@@ -67,8 +72,15 @@ describe('the note of a lease that an instance is deployed with', () => {
     { kind: 'Instance' },
     { name: 'days' },
   ])('counts for nothing when it was edited: %o', (change) => {
-    expect(deployedSource(annotated(edited({})), OWN.record)).toEqual(NOTE);
+    expect(deployedSource(annotated(edited({})), OWN.record)).toEqual(READ);
     expect(deployedSource(annotated(edited(change)), OWN.record)).toBeUndefined();
+  });
+
+  it('of an earlier version, without a seal, is told apart', () => {
+    expect(deployedSource(annotated(JSON.stringify(NOTE)), OWN.record)).toEqual({
+      source: NOTE,
+      sealed: false,
+    });
   });
 
   it('counts for nothing on another resource, and for another record', () => {

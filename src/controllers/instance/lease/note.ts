@@ -54,11 +54,21 @@ export function deployedLease(
   return { [ANNOTATIONS.deployedLease]: text };
 }
 
-/** Reads that annotation; undefined for none, for what was damaged by hand, and for what is of another resource. */
+/** A note as read back. */
+export interface DeployedNote {
+  source: NotedSource;
+  /** Whether it is known to have been written for this resource and this record. */
+  sealed: boolean;
+}
+
+/**
+ * Reads that annotation; undefined for none, for what was damaged by hand, and for what is of another resource.
+ * Earlier versions wrote it without a seal: such a note says nothing of whom it was written for.
+ */
 export function deployedSource(
   { metadata }: Pick<Instance, 'metadata'>,
   record: string,
-): NotedSource | undefined {
+): DeployedNote | undefined {
   const text = metadata.annotations?.[ANNOTATIONS.deployedLease];
   let value: unknown;
   try {
@@ -68,7 +78,9 @@ export function deployedSource(
   }
   const source = asSource(value);
   if (source === undefined || !isNote(value)) return undefined;
-  return value['seal'] === sealOf(source, { uid: metadata.uid, record }) ? source : undefined;
+  const { seal } = value;
+  if (seal === undefined) return { source, sealed: false };
+  return seal === sealOf(source, { uid: metadata.uid, record }) ? { source, sealed: true } : undefined;
 }
 
 function sealOf(source: NotedSource, { uid, record }: NotedFor): string {
