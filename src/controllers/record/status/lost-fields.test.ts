@@ -138,6 +138,21 @@ test('who asks on a resource that has lost nothing has what another one lost tri
   expect(lost.hold(0)).toBeUndefined();
 });
 
+test('who asks on a resource that has lost nothing has tried all that the others have lost', () => {
+  const lost = new LostFields('Box', everybody);
+  const told = { managed: { variables: ['a'] } };
+  lost.note('t', told, {}, 0);
+  lost.probed('t', told, told, 0);
+  lost.note('u', { draftHash: 'h', lease: { by: 'Operator' } }, {}, 0);
+  lost.note('v', { lease: { source: { uid: 'l' } } }, {}, 0);
+  const all = { draftHash: 'h', lease: { by: 'Operator', source: { uid: 'l' } } };
+  expect(lost.probe('w', true, 0)).toEqual(all);
+  expect(lost.probe('t', true, 0)).toEqual(all);
+  expect(lost.probe('t', false, 20 * MINUTE)).toBeUndefined();
+  lost.probed('w', all, all, 0);
+  expect(lost.hold(0)).toBeUndefined();
+});
+
 test('a try that was not answered is made again at the next look', () => {
   const lost = new LostFields('Box', everybody);
   lost.note('u', { draftHash: 'h' }, {}, 0);

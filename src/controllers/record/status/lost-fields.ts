@@ -65,9 +65,10 @@ export class LostFields {
    */
   probe(uid: string, asked: boolean, now: number): Readonly<Record<string, unknown>> | undefined {
     const own = this.#pending.get(uid);
-    if (own === undefined) {
-      const [other] = asked ? this.#pending.values() : [];
-      return other?.fields;
+    if (own === undefined || Object.keys(own.fields).length === 0) {
+      const all = [...this.#pending.values()].map(({ fields }) => fields);
+      const fields = asked ? all.reduce(merged, {}) : {};
+      return Object.keys(fields).length === 0 ? undefined : fields;
     }
     if (!(asked || now - own.at >= AGAIN_MS)) return undefined;
     own.at = now;
@@ -214,6 +215,15 @@ function leaves(patch: unknown, path = ''): string[] {
   return Object.entries(patch).flatMap(([name, value]) =>
     leaves(value, path === '' ? name : `${path}.${name}`),
   );
+}
+
+/** Both, to the depth; where both say something, the latter. */
+function merged(one: Record<string, unknown>, other: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(other).map(([name, value]): [string, unknown] => {
+    const before = one[name];
+    return [name, isFields(before) && isFields(value) ? merged(before, value) : value];
+  });
+  return { ...one, ...Object.fromEntries(entries) };
 }
 
 function isFields(value: unknown): value is Record<string, unknown> {
