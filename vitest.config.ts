@@ -35,8 +35,9 @@ export default defineConfig({
           exclude: ['test/**/*.long.test.ts', 'test/faults/**/!(*.real).test.ts', 'node_modules/**'],
           environment: 'node',
           globalSetup: ['test/support/control-plane.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          // Two slow cores, and another test file at the same time: what hangs may be told late.
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
           maxWorkers: 2,
         },
       },

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  { timeoutMs = 30_000, everyMs = 100 }: { timeoutMs?: number; everyMs?: number } = {},
+  { timeoutMs = 60_000, everyMs = 100 }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = systemClock.monotonic() + timeoutMs;
   for (;;) {
