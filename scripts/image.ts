@@ -62,19 +62,40 @@ function run(program: string, ...args: string[]): string | undefined {
   return status === 0 ? stdout : undefined;
 }
 
+const USAGE = `usage: npm run image -- --tag <name:tag> [--base <image>] [--build-base <image>] [--push] [--print]
+
+  --tag         what the image is called, with its registry
+  --base        the image that it runs on, as name@sha256:<digest>; a name alone is looked up (${NODE_IMAGE})
+  --build-base  the one that it is built on, likewise
+  --push        push it; it is loaded into docker otherwise
+  --print       only print the command of docker
+`;
+
 function main(): number {
-  const { values } = parseArgs({
-    options: {
-      tag: { type: 'string' },
-      base: { type: 'string', default: NODE_IMAGE },
-      'build-base': { type: 'string', default: NODE_IMAGE },
-      push: { type: 'boolean', default: false },
-      print: { type: 'boolean', default: false },
-    },
-  });
+  let read;
+  try {
+    read = parseArgs({
+      options: {
+        tag: { type: 'string' },
+        base: { type: 'string', default: NODE_IMAGE },
+        'build-base': { type: 'string', default: NODE_IMAGE },
+        push: { type: 'boolean', default: false },
+        print: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    return 2;
+  }
+  const { values } = read;
   const { tag, base, push, print } = values;
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   if (tag === undefined) {
-    process.stderr.write('usage: npm run image -- --tag <name:tag> [--push] [--print]\n');
+    process.stderr.write(`--tag is missing\n\n${USAGE}`);
     return 2;
   }
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -7,8 +7,10 @@ import type { Action, Traits } from './traits.ts';
  */
 const NOTE = '-- Generated from src/api by scripts/gen-argocd.ts: edit there.\n';
 
+/** As the operator understands it: any annotation but an empty one and `false`. */
 const PAUSED = `(obj.spec ~= nil and obj.spec.paused == true)
-  or (obj.metadata.annotations ~= nil and obj.metadata.annotations["${ANNOTATIONS.paused}"] == "true")`;
+  or ((obj.metadata.annotations or {})["${ANNOTATIONS.paused}"] or "false") ~= "false"
+  and obj.metadata.annotations["${ANNOTATIONS.paused}"] ~= ""`;
 
 /** What a person reads while nothing was observed yet. */
 export const NOT_OBSERVED = 'Waiting for the operator to observe the latest generation';

@@ -82,7 +82,7 @@ export function statesOf(definition: KindDefinition, traits: Traits): Map<string
   ]);
   if (traits.pausable) {
     const health = { status: 'Suspended', message: PAUSED_MESSAGE };
-    const annotated = { ...base.metadata, annotations: { [ANNOTATIONS.paused]: 'true' } };
+    const annotated = { ...base.metadata, annotations: { [ANNOTATIONS.paused]: 'True' } };
     const byAnnotation = { ...healthy, metadata: annotated };
     states.set(
       'paused',

@@ -54,7 +54,7 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
   paused: {
     writtenBy: 'user',
     on: 'every kind but Connection',
-    meaning: '`"true"` does what `spec.paused` does.',
+    meaning: '`"true"`, or any other value but `"false"` and an empty one, does what `spec.paused` does.',
   },
   renew: { writtenBy: 'user', on: 'InstanceLease', meaning: 'A new value counts `after` from now on.' },
   requestReinstall: { writtenBy: 'user', on: 'Instance', meaning: ONCE },

@@ -8,6 +8,7 @@ import { Operator } from '../../controllers/operator.ts';
 import {
   Elector,
   EventRecorder,
+  KubeApiError,
   KubeClient,
   Manager,
   type Endpoint,
@@ -118,11 +119,23 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
   });
 }
 
+/** What an administrator can do about it. */
+function adviceOn(error: Error): string {
+  if (!(error instanceof KubeApiError)) return '';
+  if (error.status === 404) return ': are the kinds of Boxwright installed, in this version?';
+  if (error.status !== 403) return '';
+  return ': does each namespace of --namespaces exist, and has the operator its Role there?';
+}
+
 function logNotice(log: Logger, notice: ReflectorNotice): void {
   switch (notice.kind) {
-    case 'error':
-      log.warn({ ...notice }, 'following a kind failed, it is tried again');
+    case 'error': {
+      const { error, ...rest } = notice;
+      // An answer says all there is to say; where it came in, which a stack tells, is of no use.
+      const why = error instanceof KubeApiError ? { why: error.message } : { error };
+      log.warn({ ...rest, ...why }, `following a kind failed, it is tried again${adviceOn(error)}`);
       return;
+    }
     case 'listed':
       log.debug({ ...notice }, 'listed');
       return;

@@ -81,7 +81,9 @@ export class ConnectionPool implements Connections {
     if (not === undefined && entry?.lastGood === undefined && this.#exists(key)) return { kind: 'pending' };
     const waiting: ConnectionState = {
       kind: 'waiting',
-      message: not?.message ?? `Connection "${ref.name}" does not exist`,
+      message:
+        not?.message ??
+        `spec.connectionRef: Connection "${ref.name}" does not exist in this namespace: create it, or correct the name`,
       credentialsMissing: not?.credentialsMissing ?? entry === undefined,
     };
     const good = entry?.ready ?? entry?.lastGood;

@@ -41,7 +41,10 @@ export async function probe(
       case 'CredentialsRejected':
       case 'CredentialsUnusable':
         return not(
-          verdict('CredentialsRejected', `${message}: put valid credentials into the Secret`),
+          verdict(
+            'CredentialsRejected',
+            `${message}: put valid credentials into the Secret "${spec.credentialsRef.name}"`,
+          ),
           true,
           false,
         );
@@ -71,7 +74,11 @@ export async function probe(
       case 'Throttled':
         return not(verdict('Throttled', message, retryAfterMs), true, undefined);
       default:
-        return not(verdict('ServiceUnavailable', message, retryAfterMs), false, undefined);
+        return not(
+          verdict('ServiceUnavailable', `${message}: spec.endpoint is ${spec.endpoint}`, retryAfterMs),
+          false,
+          undefined,
+        );
     }
   }
   return fromWorkspaces(read.record, spec);

@@ -8,6 +8,7 @@ import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { leaseSourceOf, termsHash } from '../instance/index.ts';
 import { afterConflict } from '../record/conflict.ts';
+import { isPaused } from '../record/policies.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -81,6 +82,7 @@ export class InstanceLeaseReconciler {
     instance: Cached<Instance>,
   ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
     const renew = lease.metadata.annotations?.[ANNOTATIONS.renew];
+    const paused = isPaused(lease);
     const terms = termsHash({
       kind: 'InstanceLease',
       name: lease.metadata.name,
@@ -88,14 +90,14 @@ export class InstanceLeaseReconciler {
       deletionPolicy: lease.spec.deletionPolicy ?? 'Delete',
       terms: lease.spec,
       renew,
-      paused: lease.spec.paused,
+      paused,
       warnBefore: lease.spec.warnBefore,
     });
     const shown = instance.status.lease;
     const source = shown?.source;
     const { name } = instance.metadata;
     if (source?.uid !== lease.metadata.uid || source.terms !== terms) {
-      if (lease.spec.paused) {
+      if (paused) {
         return {
           verdict: verdict('Paused', 'Paused: the lease on the instance is left as it is'),
           fields: {},

@@ -24,7 +24,13 @@ export function policiesOf(
   };
 }
 
-/** Paused by the field or by the annotation. */
-export function isPaused(resource: ManagedResource): boolean {
-  return resource.spec.paused || resource.metadata.annotations?.[ANNOTATIONS.paused] === 'true';
+/**
+ * Paused by the field or by the annotation. Whoever writes `True` or `yes` into the annotation wants a pause as
+ * well: only an empty one and `false` are none.
+ */
+export function isPaused({
+  spec,
+  metadata,
+}: Pick<ManagedResource, 'metadata'> & { spec: { paused: boolean } }): boolean {
+  return spec.paused || !['', 'false'].includes(metadata.annotations?.[ANNOTATIONS.paused] ?? '');
 }

@@ -115,7 +115,8 @@ export class Elector {
         if (held !== undefined) return held;
       } catch (error) {
         if (stop.aborted) return undefined;
-        logger.warn({ err: error }, 'leader election: no answer about the lease');
+        const why = error instanceof KubeApiError ? { why: error.message } : { err: error };
+        logger.warn(why, 'leader election: the lease cannot be had, it is tried again');
       }
       // Candidates that started together drift apart (client-go: JitterFactor 1.2).
       await clock.sleep(retryPeriodMs * (1 + 1.2 * random()), stop).catch(() => undefined);

@@ -54,14 +54,14 @@ export function parseEndpoint(text: string, rules: EndpointRules): Endpoint {
   if (url.protocol === 'http:' && rules.allowInsecure !== true) {
     throw new EndpointError(
       'EndpointInsecure',
-      `endpoint ${url.origin} is plain http; use https, or have the administrator allow insecure endpoints`,
+      `endpoint ${url.origin} is plain http; use https, or have the administrator start the operator with --allow-insecure`,
     );
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (!hostAllowed(host, rules.allowedHosts)) {
     throw new EndpointError(
       'HostNotAllowed',
-      `endpoint host ${host} is not among the allowed hosts of this operator; have the administrator add it`,
+      `endpoint host ${host} is not among the allowed hosts of this operator; have the administrator add it to --allowed-hosts`,
     );
   }
   const refused = isIP(host) === 0 ? undefined : createAddressCheck(rules.allowLoopback === true)(host);

@@ -3,6 +3,7 @@ import type { Instance } from '../../../api/instance.ts';
 import { ANNOTATIONS } from '../../../api/names.ts';
 import type { Cached, KindCache } from '../../cache.ts';
 import { isOlderClaimant } from '../../record/identity/claimants.ts';
+import { isPaused } from '../../record/policies.ts';
 import type { LeaseSource, NotedSource } from './terms.ts';
 
 /** Which lease an Instance has. */
@@ -99,7 +100,7 @@ export function leaseSourceOf(
       deletionPolicy: oldest.spec.deletionPolicy ?? (deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete'),
       terms: oldest.spec,
       renew: oldest.metadata.annotations?.[ANNOTATIONS.renew],
-      paused: oldest.spec.paused,
+      paused: isPaused(oldest),
       warnBefore: oldest.spec.warnBefore,
     },
   };

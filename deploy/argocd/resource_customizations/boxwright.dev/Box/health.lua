@@ -7,7 +7,8 @@ local by = {}
 for _, condition in ipairs(status.conditions or {}) do by[condition.type] = condition end
 local function is(name) return by[name] ~= nil and by[name].status == "True" end
 local paused = (obj.spec ~= nil and obj.spec.paused == true)
-  or (obj.metadata.annotations ~= nil and obj.metadata.annotations["boxwright.dev/paused"] == "true")
+  or ((obj.metadata.annotations or {})["boxwright.dev/paused"] or "false") ~= "false"
+  and obj.metadata.annotations["boxwright.dev/paused"] ~= ""
 
 if obj.metadata.deletionTimestamp ~= nil then
   local told = by["Stalled"] or by["Reconciling"] or by["Ready"]

@@ -4,7 +4,8 @@ local status = obj.status or {}
 local phase = status.phase
 local deleting = obj.metadata.deletionTimestamp ~= nil
 local paused = (obj.spec ~= nil and obj.spec.paused == true)
-  or (obj.metadata.annotations ~= nil and obj.metadata.annotations["boxwright.dev/paused"] == "true")
+  or ((obj.metadata.annotations or {})["boxwright.dev/paused"] or "false") ~= "false"
+  and obj.metadata.annotations["boxwright.dev/paused"] ~= ""
 local observed = spec.managementPolicy == "Observe"
 -- Up, or about to be: a request waits for the running operation.
 local up = phase == "Online" or phase == "PoweringOn" or phase == "Reinstalling" or phase == "Reconfiguring"

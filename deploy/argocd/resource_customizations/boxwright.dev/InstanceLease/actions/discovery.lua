@@ -2,7 +2,8 @@
 local spec = obj.spec or {}
 local deleting = obj.metadata.deletionTimestamp ~= nil
 local paused = (obj.spec ~= nil and obj.spec.paused == true)
-  or (obj.metadata.annotations ~= nil and obj.metadata.annotations["boxwright.dev/paused"] == "true")
+  or ((obj.metadata.annotations or {})["boxwright.dev/paused"] or "false") ~= "false"
+  and obj.metadata.annotations["boxwright.dev/paused"] ~= ""
 
 local actions = {}
 actions["reconcile"] = {
