@@ -89,7 +89,7 @@ export const InstanceSpecSchema = object(
     ),
     lease: optional(
       object(
-        'When the instance stops or goes; sent with the deploy. Absent: by leaseRef, by an InstanceLease that names this instance, or never. Can be changed.',
+        'When the instance stops or goes; sent with the deploy. Absent: by leaseRef, by an InstanceLease that names this instance, or none; one that an adopted record has stays. Can be changed.',
         leaseFields(),
         { rules: leaseRules() },
       ),

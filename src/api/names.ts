@@ -83,7 +83,7 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
     writtenBy: 'operator',
     on: 'Instance',
     meaning:
-      'Where the lease that it was deployed with comes from, as JSON, until `status.lease.source` says so. Leave it alone.',
+      'Where the lease that it was deployed with comes from, as JSON, for as long as status does not say so. It stays; leave it alone.',
   },
 };
 

@@ -7,7 +7,10 @@ const WORD = { maxLength: 64 };
 
 function token(operation: string) {
   return optional(
-    text(`The last value of boxwright.dev/request-${operation} that was carried out.`, { maxLength: 256 }),
+    text(
+      `The last value of boxwright.dev/request-${operation} that was carried out, or refused: lastOperation says why.`,
+      { maxLength: 256 },
+    ),
   );
 }
 
@@ -117,7 +120,7 @@ export function instanceStatus() {
     currentOperation,
     lastOperation,
     handledRequests: optional(
-      object('Request tokens that were carried out.', {
+      object('Request tokens that were carried out or refused.', {
         reinstall: token('reinstall'),
         reconfigure: token('reconfigure'),
         redeploy: token('redeploy'),

@@ -133,7 +133,12 @@ function checkAllowedHost(host: string): void {
 
 function collectorAt(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+  if (
+    url === undefined ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
     throw new UsageError(
       '--traces-endpoint: give the http or https address of a collector, such as http://collector:4318, without a login in it',
     );
