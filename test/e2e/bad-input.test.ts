@@ -122,7 +122,9 @@ describe('a connection', () => {
       status: 'False',
       reason: 'WaitingForConnection',
     });
-    expect(said.message).toMatch(/^Connection "nowhere" does not exist/);
+    expect(said.message).toMatch(
+      /^spec\.connectionRef: Connection "nowhere" does not exist in this namespace: create it/,
+    );
     await othersWork('beside-the-homeless');
   });
 
@@ -320,7 +322,7 @@ describe('one record', () => {
       box('thief').replace('{name: thief}', `{name: thief, annotations: {boxwright.dev/adopt: ${id}}}`),
     );
     const said = await world.condition('Box', 'thief', { type: 'Stalled', reason: 'Conflict' });
-    expect(said.message).toMatch(/holds this box: delete one of the two/);
+    expect(said.message).toMatch(/^Box "owner" holds this box: delete one of the two/);
     await world.put(
       box('forger').replace(
         '{name: forger}',

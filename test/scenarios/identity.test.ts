@@ -131,10 +131,28 @@ describe('two that adopt the same record', () => {
     await world.until(() => reasonOf(world, 'a') === 'True Settled');
     await world.apply(box('b', '', adopt));
     await world.until(() => reasonOf(world, 'b') === 'False Conflict');
-    expect(world.condition('Box', 'b', 'Ready')?.message).not.toContain('"a"');
+    expect(world.condition('Box', 'b', 'Ready')?.message).toMatch(/^Box "a" holds this box: delete one/);
     await world.delete('Box', 'a');
     await world.until(() => reasonOf(world, 'b') === 'True Settled', 1_200_000);
     expect(boxes(world)).toMatchObject([{ id, name: 'b' }]);
+  });
+
+  it('learn nothing of each other across namespaces', async () => {
+    const world = await withBox('first', '  deletionPolicy: Orphan');
+    const id = shown(world, 'first').status?.id ?? '';
+    await world.delete('Box', 'first');
+    await world.until(() => world.get('Box', 'first') === undefined);
+    const adopt = { 'boxwright.dev/adopt': id };
+    const elsewhere = (manifests: string): string =>
+      manifests.replaceAll('metadata: {', 'metadata: {namespace: default, ');
+    await world.apply(elsewhere(CONNECTION));
+    await world.apply(elsewhere(box('hidden', '  deletionPolicy: Orphan', adopt)));
+    await world.advance(60_000);
+    await world.apply(box('b', '', adopt));
+    await world.until(() => reasonOf(world, 'b') === 'False Conflict');
+    const { message = '' } = world.condition('Box', 'b', 'Ready') ?? {};
+    expect(message).toMatch(/^Another Box, of another namespace, holds this box/);
+    expect(message).not.toMatch(/hidden|default/);
   });
 
   it('a record that is in no list of the owner is not taken, for its absence could not be proved', async () => {

@@ -24,7 +24,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     unconfirmed: undefined,
     claim: { kind: 'none' },
     statusId: false,
-    rival: false,
+    rival: undefined,
     adopt: undefined,
     connection: { kind: 'ready' },
     created: undefined,
@@ -144,7 +144,7 @@ describe('adopting', () => {
     for (const [value, said] of [
       [{ kind: 'notThere', recheckAfterMs: 1_000 }, 'WaitingForReference'],
       [{ kind: 'elsewhere', owner: 'shop', recheckAfterMs: 1_000 }, 'WaitingForReference'],
-      [{ kind: 'claimed' }, 'Conflict'],
+      [{ kind: 'claimed', by: 'Box "other"' }, 'Conflict'],
       [{ kind: 'misfit', why: 'a policy box' }, 'Conflict'],
     ] as const) {
       expect(reason(decide({ adopt: 'r7', adoptee: { kind: 'seen', value, startedAt: 0 } }))).toBe(said);
@@ -194,7 +194,7 @@ describe('a record that is ours', () => {
   });
 
   it('is not touched when an older resource has it', () => {
-    expect(reason(decide({ claim: MINE, rival: true, existence: found }))).toBe('Conflict');
+    expect(reason(decide({ claim: MINE, rival: 'Box "other"', existence: found }))).toBe('Conflict');
   });
 });
 
@@ -223,13 +223,19 @@ describe('deleting', () => {
 
   it('lets go in conflict, except for what an intent of its own may have made', () => {
     expect(decide({ ...deleting, claim: FOREIGN })).toMatchObject({ do: 'release' });
-    expect(decide({ ...deleting, claim: MINE, rival: true })).toMatchObject({ do: 'release' });
+    expect(decide({ ...deleting, claim: MINE, rival: 'Box "other"' })).toMatchObject({ do: 'release' });
     const own = { ...deleting, intent: intended('unknown') };
     expect(decide({ ...own, claim: FOREIGN })).toEqual({ do: 'look', at: 'search' });
   });
 
   it("never removes an older claimant's record, an intent of its own or not", () => {
-    const own = { ...deleting, claim: MINE, rival: true, intent: intended('unknown'), existence: found };
+    const own = {
+      ...deleting,
+      claim: MINE,
+      rival: 'Box "other"',
+      intent: intended('unknown'),
+      existence: found,
+    };
     expect(decide(own)).toEqual({ do: 'look', at: 'search' });
     expect(decide({ ...own, search: lookedFor({ kind: 'none' }, 90_000) })).toMatchObject({ do: 'release' });
   });

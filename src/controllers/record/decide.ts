@@ -20,7 +20,7 @@ export type Adoptee<Rec> =
   /** It is not in the list of the workspace in which its absence would have to be proved. */
   | { kind: 'elsewhere'; owner: string; recheckAfterMs: number }
   | { kind: 'misfit'; why: string }
-  | { kind: 'claimed' };
+  | { kind: 'claimed'; by: string };
 
 /**
  * What is known in a pass. The parts that cost a call are absent until {@link decideRecord} asks for them
@@ -39,8 +39,8 @@ export interface RecordObservation<Rec, Desired> {
   claim: ClaimJudgement;
   /** `status.id` is there. */
   statusId: boolean;
-  /** An older resource here holds the same record. */
-  rival: boolean;
+  /** The older resource here that holds the same record, in words. */
+  rival: string | undefined;
   adopt: string | undefined;
   connection:
     | { kind: 'ready' }
@@ -95,7 +95,7 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
   if (seen.unconfirmed !== undefined) return report(verdict('Conflict', seen.unconfirmed));
   if (seen.deleting) return decideDeletion(seen);
   if (seen.claim.kind === 'conflict') return report(verdict('Conflict', seen.claim.message));
-  if (seen.rival) return report(verdict('Conflict', rivalMessage(seen.noun)));
+  if (seen.rival !== undefined) return report(verdict('Conflict', rivalMessage(seen.rival, seen.noun)));
   if (seen.claim.kind === 'mine' && (seen.claim.restore || (!seen.hasFinalizer && !seen.observeOnly))) {
     // Wiped by a replace, or never there with managementPolicy Observe: without a finalizer a deletion would
     // leave the record behind. It takes no connection, and does not wait for one.
@@ -281,7 +281,7 @@ function decideAdoption<Rec, Desired>(
     case 'misfit':
       return report(verdict('Conflict', `${capital(seen.noun)} ${id} cannot be adopted: ${adoptee.why}`));
     case 'claimed':
-      return report(verdict('Conflict', rivalMessage(seen.noun)));
+      return report(verdict('Conflict', rivalMessage(adoptee.by, seen.noun)));
     default:
       return adoptee satisfies never;
   }
@@ -292,7 +292,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
   if (seen.claim.kind === 'conflict' && seen.claim.newer === true) {
     return report(verdict('Conflict', seen.claim.message));
   }
-  if ((seen.claim.kind === 'conflict' || seen.rival) && seen.intent === undefined) {
+  if ((seen.claim.kind === 'conflict' || seen.rival !== undefined) && seen.intent === undefined) {
     return { do: 'release', why: `The ${seen.noun} is not this resource's` };
   }
   if (seen.users.names.length > 0 || seen.users.others) return report(inUse(seen.users));
@@ -317,7 +317,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     );
   }
   // An older claimant's record is not this one's to delete, whatever the intent has made.
-  if (seen.claim.kind === 'mine' && !seen.rival) {
+  if (seen.claim.kind === 'mine' && seen.rival === undefined) {
     if (seen.claim.restore) return { do: 'claim', id: seen.claim.id };
     return decideRemoval(seen);
   }
@@ -407,10 +407,10 @@ function ambiguous(noun: string, ids: readonly string[]): Verdict {
   );
 }
 
-function rivalMessage(noun: string): string {
+function rivalMessage(rival: string, noun: string): string {
   return (
-    `Another resource of this cluster holds this ${noun}: delete one of the two (deletionPolicy Orphan keeps ` +
-    `the ${noun})`
+    `${rival} holds this ${noun}: delete one of the two. The ${noun} stays when this one goes, and goes with the ` +
+    'other one, unless that has deletionPolicy Orphan'
   );
 }
 

@@ -26,7 +26,7 @@ class Bench {
   single: () => Read<BoxRecord> = () => found(RECORD, this.now);
   list: BoxRecord[] = [RECORD];
   workspaces = [{ id: 'shop' }];
-  claimed = false;
+  claimant: string | undefined;
   deleteSentAt: string | undefined;
   reads = 0;
   readonly memory: Memory<BoxRecord> = new Memories<BoxRecord>((base) => base).of('k', 'u', 0);
@@ -42,7 +42,7 @@ class Bench {
         return Promise.resolve(this.single());
       },
     } as unknown as RecordKind<ManagedResource, BoxRecord, unknown>;
-    return new Looks(kind, () => this.claimed);
+    return new Looks(kind, () => this.claimant);
   }
 
   pass(priority: 'user' | 'periodic' = 'user'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
@@ -142,8 +142,10 @@ describe('a record that is to be adopted and is not seen', () => {
   it('is claimed by another, or free', async () => {
     const bench = new Bench();
     expect(await bench.looks.adoptee(bench.pass(), 'b')).toMatchObject({ value: { kind: 'free' } });
-    bench.claimed = true;
-    expect(await bench.looks.adoptee(bench.pass(), 'b')).toMatchObject({ value: { kind: 'claimed' } });
+    bench.claimant = 'Box "other"';
+    expect(await bench.looks.adoptee(bench.pass(), 'b')).toMatchObject({
+      value: { kind: 'claimed', by: 'Box "other"' },
+    });
   });
 });
 

@@ -22,11 +22,11 @@ const GLANCES_LIMIT = 10;
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
-  readonly #isClaimed: (id: string, except: R) => boolean;
+  readonly #claimant: (id: string, except: R) => string | undefined;
 
-  constructor(kind: RecordKind<R, Rec, Desired, M>, isClaimed: (id: string, except: R) => boolean) {
+  constructor(kind: RecordKind<R, Rec, Desired, M>, claimant: (id: string, except: R) => string | undefined) {
     this.#kind = kind;
-    this.#isClaimed = isClaimed;
+    this.#claimant = claimant;
   }
 
   /** Does the claimed record exist? Takes over what the last write answered; else reads. */
@@ -131,7 +131,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const outcome = await searchByMarker({
       candidates,
       skip: options.intent?.skip ?? [],
-      isClaimed: (id) => this.#isClaimed(id, pass.resource),
+      isClaimed: (id) => this.#claimant(id, pass.resource) !== undefined,
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
         // A single read may trail the create as well as a list does.
@@ -155,7 +155,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return failed(read.error, pass);
     }
     pass.memory.failures = 0;
-    if (this.#isClaimed(id, pass.resource)) return seen({ kind: 'claimed' }, read.startedAt);
+    const by = this.#claimant(id, pass.resource);
+    if (by !== undefined) return seen({ kind: 'claimed', by }, read.startedAt);
     const why = this.#kind.misfit(read.record, pass.handle);
     if (why !== undefined) return seen({ kind: 'misfit', why }, read.startedAt);
     const list = await pass.handle.client.shared.list(this.#kind.family, pass.owner, {

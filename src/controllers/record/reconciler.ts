@@ -69,7 +69,7 @@ export class RecordReconciler<
     this.#kind = options.kind;
     this.#cache = options.cache;
     this.#memories = new Memories(options.memory);
-    this.#looks = new Looks(options.kind, (id, except) => this.#heldByAnother(id, except));
+    this.#looks = new Looks(options.kind, (id, except) => this.#claimant(id, except));
     this.#effects = new Effects(options.context, options.kind, options.cache);
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
   }
@@ -172,7 +172,7 @@ export class RecordReconciler<
       unconfirmed: installation.unconfirmed,
       claim,
       statusId: resource.status.id !== undefined,
-      rival: claim.kind === 'mine' && this.#heldByAnOlder(claim.id, resource),
+      rival: claim.kind === 'mine' ? this.#olderClaimant(claim.id, resource) : undefined,
       adopt: annotations?.[ANNOTATIONS.adopt],
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
@@ -373,12 +373,21 @@ export class RecordReconciler<
     });
   }
 
-  #heldByAnother(id: string, except: R): boolean {
-    return this.#claimants(id, except).length > 0;
+  #claimant(id: string, except: R): string | undefined {
+    return this.#nameOf(this.#claimants(id, except)[0], except);
   }
 
-  #heldByAnOlder(id: string, resource: R): boolean {
-    return this.#claimants(id, resource).some((other) => isOlderClaimant(other, resource));
+  #olderClaimant(id: string, resource: R): string | undefined {
+    const older = this.#claimants(id, resource).find((other) => isOlderClaimant(other, resource));
+    return this.#nameOf(older, resource);
+  }
+
+  /** For messages: whoever reads them may know nothing of other namespaces. */
+  #nameOf(other: R | undefined, reader: R): string | undefined {
+    if (other === undefined) return undefined;
+    const { kind } = this.#kind.type;
+    const here = other.metadata.namespace === reader.metadata.namespace;
+    return here ? `${kind} "${other.metadata.name}"` : `Another ${kind}, of another namespace,`;
   }
 
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
