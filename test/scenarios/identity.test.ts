@@ -14,6 +14,8 @@ spec:
   connectionRef: {name: main}
 ${spec}
 `;
+const elsewhere = (manifests: string): string =>
+  manifests.replaceAll('metadata: {', 'metadata: {namespace: default, ');
 const reasonOf = (world: World, name: string): string =>
   `${world.ready('Box', name)} ${world.condition('Box', name, 'Ready')?.reason}`;
 const boxes = (world: World): { id: string; name: string; description?: string }[] =>
@@ -143,8 +145,6 @@ describe('two that adopt the same record', () => {
     await world.delete('Box', 'first');
     await world.until(() => world.get('Box', 'first') === undefined);
     const adopt = { 'boxwright.dev/adopt': id };
-    const elsewhere = (manifests: string): string =>
-      manifests.replaceAll('metadata: {', 'metadata: {namespace: default, ');
     await world.apply(elsewhere(CONNECTION));
     await world.apply(elsewhere(box('hidden', '  deletionPolicy: Orphan', adopt)));
     await world.advance(60_000);
