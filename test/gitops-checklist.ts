@@ -224,11 +224,13 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     note: 'Evaluated by a CEL library for JavaScript, not by Flux’s.',
   },
   {
-    ...line('G31', 'HelmRelease upgrade with changed definitions', [
-      SAMPLES,
-      'replaces definitions on upgrade',
-    ]),
-    note: 'The settings of the sample and the values it gives; the upgrade itself needs a running Flux.',
+    ...line(
+      'G31',
+      'HelmRelease upgrade with changed definitions',
+      [SAMPLES, 'replaces definitions on upgrade'],
+      [KEPT_CRDS, 'stay with their resources when it goes, and come under the next one'],
+    ),
+    note: 'Upgraded by Helm, whose library Flux’s controller is built on, with the values of the sample; the controller itself needs a running Flux.',
   },
   line(
     'G32',
