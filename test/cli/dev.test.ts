@@ -1,7 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { getPrograms, streamProgress } from '../../src/devcluster/index.ts';
 import { createSandbox, type Address, type Sandbox } from '../../src/sandbox/index.ts';
 import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
@@ -80,6 +82,26 @@ describe('boxwright dev, on its own', { timeout: 240_000 }, () => {
     expect(await ended).toBe(0);
     const gone = await cluster.kubectl(['get', 'nodes'], { env: { KUBECONFIG: kubeconfig } });
     expect(gone.code).not.toBe(0);
+  });
+
+  it('counts the time that is given from when the control plane is there', async () => {
+    const programs = await getPrograms({
+      env: process.env,
+      clock: systemClock,
+      progress: streamProgress(process.stderr, systemClock),
+    });
+    const assets = mkdtempSync(join(scratch, 'slow-'));
+    symlinkSync(programs.etcd, join(assets, 'etcd'));
+    // As slow as a build would be.
+    const slow = `#!/bin/sh\nsleep 20\nexec '${programs['kube-apiserver']}' "$@"\n`;
+    writeFileSync(join(assets, 'kube-apiserver'), slow, { mode: 0o755 });
+    const folder = examplesWith('box.yaml', nesting('outer', 'inner').replace(/ {2}variables.*\n/, ''));
+    running = boxwright(['dev', '--exit', '--timeout=20s', '--examples', folder], {
+      TMPDIR: scratch,
+      KUBEBUILDER_ASSETS: assets,
+    });
+    await running.endsWith(0);
+    expect(running.output.stdout).toMatch(/All 2 resources are Ready after \d/);
   });
 
   it('ends with 130 when ^C comes before it is done', async () => {

@@ -23,7 +23,7 @@ export const DEV_FLAGS = {
     env: 'BOXWRIGHT_DEV_TIMEOUT',
     type: 'duration',
     default: '5m',
-    description: 'with --exit: how long everything may take to be Ready',
+    description: 'with --exit: how long everything may take to be Ready, once the cluster is there',
   },
   output: OUTPUT_FLAG,
   namespace: {

@@ -69,6 +69,8 @@ export class Session {
   /** Resolves with the exit code, once everything is Ready (with `--exit`) or the user wants the end. */
   async run(): Promise<number> {
     const { flags, io, manifests, service, cluster, startedAt } = this.#options;
+    // Not from the start of the command: a control plane that is built first takes longer than any example.
+    const begunAt = this.#clock.monotonic();
     const stop = io.interrupt.signal;
     const kube = await this.#connect();
     const applier = new Applier(kube, this.#clock, stop);
@@ -120,7 +122,7 @@ export class Session {
     const outcome = await Promise.race([
       waiting.end,
       stopped,
-      ...(flags.exit ? [this.#late(flags.timeout)] : []),
+      ...(flags.exit ? [this.#late(begunAt + flags.timeout)] : []),
     ]).finally(() => waiting.close());
     board.end();
     if (outcome === 'stopped') return io.interrupt.exitCode;
@@ -222,8 +224,8 @@ export class Session {
     };
   }
 
-  async #late(timeoutMs: number): Promise<'TimedOut'> {
-    const left = this.#options.startedAt + timeoutMs - this.#clock.monotonic();
+  async #late(deadline: number): Promise<'TimedOut'> {
+    const left = deadline - this.#clock.monotonic();
     await this.#clock.sleep(left, this.#ending.signal).catch(() => new Promise(() => undefined));
     return 'TimedOut';
   }
