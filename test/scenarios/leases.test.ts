@@ -75,12 +75,8 @@ describe('a lease', () => {
     expect(noLease()).toBe(deletionPolicy === 'Delete');
   });
 
-  it.each<[string, (note: Record<string, string>) => string]>([
-    ['names no time', (note) => JSON.stringify({ ...note, expire: 'soon' })],
-    ['names another time', (note) => JSON.stringify({ ...note, expire: '2099-01-01T00:00:00Z' })],
-    ['names another source', (note) => JSON.stringify({ ...note, uid: 'other', kind: 'InstanceLease' })],
-    ['is no note', () => 'mine'],
-  ])('stays as it was deployed where its note was edited by hand and %s', async (_what, edit) => {
+  /** Deploys with a lease; the operator ends between claim and status: the note that it has left. */
+  const noteOfKilled = async (operation: string): Promise<Record<string, string>> => {
     await open();
     let killed = false;
     onWrite = (request) => {
@@ -89,10 +85,19 @@ describe('a lease', () => {
       shop.world.kill();
       return 'lost';
     };
-    await shop.world.apply(instance('  lease: {operation: Shutdown, after: 8h}'));
+    await shop.world.apply(instance(`  lease: {operation: ${operation}, after: 8h}`));
     await shop.world.until(() => killed);
     const { annotations } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
-    const note = JSON.parse(annotations?.['boxwright.dev/deployed-lease'] ?? '') as Record<string, string>;
+    return JSON.parse(annotations?.['boxwright.dev/deployed-lease'] ?? '') as Record<string, string>;
+  };
+
+  it.each<[string, (note: Record<string, string>) => string]>([
+    ['names no time', (note) => JSON.stringify({ ...note, expire: 'soon' })],
+    ['names another time', (note) => JSON.stringify({ ...note, expire: '2099-01-01T00:00:00Z' })],
+    ['names another source', (note) => JSON.stringify({ ...note, uid: 'other', kind: 'InstanceLease' })],
+    ['is no note', () => 'mine'],
+  ])('stays as it was deployed where its note was edited by hand and %s', async (_what, edit) => {
+    const note = await noteOfKilled('Shutdown');
     await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/deployed-lease': edit(note) });
     const deployed = shop.records().map(({ lease }) => lease);
     const before = shop.mark();
@@ -112,21 +117,7 @@ describe('a lease', () => {
     ],
     ['stays where such a note names a source that is not seen', (note) => ({ ...note, uid: 'other' }), false],
   ])('that is declared no more after the operator was exchanged %s', async (_what, edit, isTakenOff) => {
-    await open();
-    let killed = false;
-    onWrite = (request) => {
-      if (killed || !request.path.endsWith('/status') || shop.records().length === 0) return undefined;
-      killed = true;
-      shop.world.kill();
-      return 'lost';
-    };
-    await shop.world.apply(instance('  lease: {operation: Terminate, after: 8h}'));
-    await shop.world.until(() => killed);
-    const { annotations } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
-    const { seal, ...note } = JSON.parse(annotations?.['boxwright.dev/deployed-lease'] ?? '') as Record<
-      string,
-      string
-    >;
+    const { seal, ...note } = await noteOfKilled('Terminate');
     expect(seal).toBeDefined();
     await shop.world.annotate('Instance', 'web-eu', {
       'boxwright.dev/deployed-lease': JSON.stringify(edit(note)),
