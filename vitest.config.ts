@@ -30,9 +30,22 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.long.test.ts', 'test/faults/**/!(*.real).test.ts', 'node_modules/**'],
+          exclude: [
+            'test/**/*.long.test.ts',
+            'test/faults/**/!(*.real).test.ts',
+            'test/scenarios/**',
+            'node_modules/**',
+          ],
           environment: 'node',
           globalSetup: ['test/support/control-plane.ts'],
           // Two slow cores, and another test file at the same time: what hangs may be told late.

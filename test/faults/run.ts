@@ -3,7 +3,6 @@ import { World, type Shown, type WorldOptions } from '../support/world.ts';
 import { applied, type Effect } from './effects.ts';
 import { Faults, type Plan } from './faults.ts';
 import { FAULTS_HOLD, FAULTS_TOUCHED, installationOf, seedOwn } from './own.ts';
-import { watchRules } from './rules.ts';
 import { seedStrangers } from './strangers.ts';
 import { viewOf } from './view.ts';
 import type { Step, Workload } from './workloads.ts';
@@ -94,7 +93,6 @@ class Runner {
     const views: { step: string; lines: string[] }[] = [];
     let from = 0;
     let readsFrom = 0;
-    const rules = watchRules(world);
     try {
       world.start();
       if (first === true) await world.until(() => installationOf(world) !== undefined);
@@ -115,7 +113,8 @@ class Runner {
       this.#failures.push(error instanceof Error ? error.message : String(error));
     } finally {
       world.kill();
-      this.#failures.push(...rules.broken);
+      world.judges.end();
+      this.#failures.push(...world.judges.said());
       await world.sandbox.stop();
     }
     const { effects, reads, hit } = this.#faults;
