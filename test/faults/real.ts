@@ -11,6 +11,7 @@ import {
   type KubeRequest,
 } from '../../src/kube/index.ts';
 import { createUndiciPort } from '../../src/service/index.ts';
+import { Bench } from '../judges/bench.ts';
 import { Mortal } from '../support/mortal.ts';
 import { RealWorld } from '../support/real-world.ts';
 import type { Shown } from '../support/world.ts';
@@ -103,6 +104,8 @@ class RealRun {
   readonly #port: UndiciKubePort;
   readonly #stage: RealStage;
   readonly #faults: Faults;
+  readonly #judges: Bench;
+  #installationId: string | undefined;
   #process: { mortal: Mortal; close: () => void } | undefined;
   readonly #failures: string[] = [];
 
@@ -110,6 +113,13 @@ class RealRun {
     this.#world = world;
     this.#port = port;
     this.#stage = new RealStage(world);
+    this.#judges = new Bench({
+      clock: systemClock,
+      sandbox: world.sandbox,
+      installation: () => this.#installationId,
+    });
+    // Real time passes while a busy machine does something else.
+    this.#judges.excuse('generations');
     this.#faults = new Faults(plan, {
       crash: () => this.#crash(),
       touch: (request) => this.#touch(request),
@@ -119,12 +129,13 @@ class RealRun {
 
   async run({ setup, steps }: Workload): Promise<Run> {
     const { sandbox } = this.#world;
-    const views: { step: string; lines: string[] }[] = [];
+    const views: { step: string; lines: string[]; ms: number }[] = [];
     const { effects, reads } = this.#faults;
     let from = 0;
     try {
       this.#start();
       const installation = await this.#installation();
+      this.#installationId = installation;
       const strangers = await seedStrangers(this.#stage, installation, () =>
         this.#wait('operations have ended', () =>
           Promise.resolve(
@@ -139,9 +150,10 @@ class RealRun {
       from = effects.length;
       for (const step of steps) {
         await this.#step(step, QUIET_MS);
-        views.push({ step: step.name, lines: viewOf(this.#stage, strangers, installation) });
+        views.push({ step: step.name, lines: viewOf(this.#stage, strangers, installation), ms: 0 });
       }
-      this.#failures.push(...strangers.touched());
+      this.#judges.end();
+      this.#failures.push(...strangers.touched(), ...this.#judges.said());
     } catch (error) {
       this.#failures.push(error instanceof Error ? error.message : String(error));
     }
@@ -151,6 +163,7 @@ class RealRun {
       reads,
       readsFrom: reads.length,
       views,
+      stalled: [],
       failures: this.#failures,
       hit: this.#faults.hit,
     };
@@ -164,6 +177,7 @@ class RealRun {
 
   #start(): void {
     const mortal = new Mortal(systemClock);
+    this.#judges.started();
     const { clock } = mortal;
     const stop = new AbortController();
     const endpoints = { allowedHosts: ['127.0.0.1'], allowInsecure: true, allowLoopback: true };
@@ -175,11 +189,13 @@ class RealRun {
         random: Math.random,
         log: silentLogger,
         metrics: new Metrics(),
-        kubePort: mortal.kube(this.#faults.kube(this.#port)),
+        kubePort: this.#judges.kube(mortal.kube(this.#faults.kube(this.#port)), { follow: true }),
+        tracer: this.#judges.tracer(undefined),
         recorder: { event: () => undefined },
         portFor: (options) => {
           const port = createUndiciPort({ ...options, ...endpoints, clock: systemClock });
-          return { ...mortal.service(this.#faults.service(port)), close: () => port.close() };
+          const judged = this.#judges.service(mortal.service(this.#faults.service(port)));
+          return { ...judged, close: () => port.close() };
         },
       },
     );

@@ -33,6 +33,13 @@ const PLURALS: Readonly<Record<string, string>> = {
   ClusterConnection: 'clusterconnections',
 };
 
+export interface BenchParts {
+  clock: Clock;
+  sandbox: Sandbox;
+  /** The installation id of the operator. @default what its ConfigMap says, where that is shown to the bench */
+  installation?: () => string | undefined;
+}
+
 /**
  * Where the judges of one world sit: between the operator and all that it talks to. They see what it sends
  * and what it is answered, every change in the API server, and what is true on the service.
@@ -45,15 +52,14 @@ export class Bench {
   readonly #counts = new Map<string, number>();
   readonly #objects = new Map<string, Map<string, Shown>>();
   readonly #pass = new AsyncLocalStorage<string>();
+  readonly #installation: () => string | undefined;
   #over = false;
 
-  constructor(parts: { clock: Clock; sandbox: Sandbox; judges?: typeof JUDGES }) {
+  constructor(parts: BenchParts) {
     this.#clock = parts.clock;
     this.#sandbox = parts.sandbox;
-    this.#judges = Object.entries(parts.judges ?? JUDGES).map(([name, make]) => [
-      name,
-      make(this.#courtOf(name)),
-    ]);
+    this.#installation = parts.installation ?? (() => this.#shownInstallation());
+    this.#judges = Object.entries(JUDGES).map(([name, make]) => [name, make(this.#courtOf(name))]);
   }
 
   /** What was found so far. */
@@ -115,7 +121,7 @@ export class Bench {
    *
    * @param follow - also take what passes by for the state of the objects: where nobody calls {@link change}.
    */
-  kube(port: KubePort, follow = false): KubePort {
+  kube(port: KubePort, { follow = false }: { follow?: boolean } = {}): KubePort {
     return {
       request: (request) => this.#write(port, request, follow),
       watch: async (request) => {
@@ -205,6 +211,12 @@ export class Bench {
     this.change(resource, object, known);
   }
 
+  #shownInstallation(): string | undefined {
+    const maps = [...(this.#objects.get('configmaps')?.values() ?? [])];
+    const map = maps.find(({ metadata }) => metadata.name === 'boxwright-installation');
+    return (map as { data?: { id?: string } } | undefined)?.data?.id;
+  }
+
   #tell(what: (judge: Judge) => void): void {
     if (this.#over) return;
     for (const [, judge] of this.#judges) what(judge);
@@ -216,12 +228,7 @@ export class Bench {
     return {
       now: () => this.#clock.monotonic(),
       wall: () => this.#clock.now(),
-      installation: () => {
-        const map = [...(this.#objects.get('configmaps')?.values() ?? [])].find(
-          ({ metadata }) => metadata.name === 'boxwright-installation',
-        );
-        return (map as { data?: { id?: string } } | undefined)?.data?.id;
-      },
+      installation: this.#installation,
       object: (said) => {
         const count = (this.#counts.get(name) ?? 0) + 1;
         this.#counts.set(name, count);

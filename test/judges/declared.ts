@@ -155,10 +155,12 @@ export function declaredOf(
 
 /** Equal as the service may keep it: a number, a switch and a text that says the same are one. */
 function same(kept: unknown, declared: unknown): boolean {
-  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-  return (
-    text(kept) === text(declared) || (text(declared) !== '' && Number(text(kept)) === Number(text(declared)))
-  );
+  const [has, wanted] = [textOf(kept), textOf(declared)];
+  return has === wanted || (wanted !== '' && Number(has) === Number(wanted));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function sameMinute(expire: string | undefined, declared: string): boolean {

@@ -45,12 +45,7 @@ export function legalPaths(court: Court): Judge {
 
 /** The path that a write of the object takes; undefined when there is none. */
 export function pathOf(from: Standing, to: Standing, before: Shown, after: Shown): string | undefined {
-  const claims = (resource: Shown): string =>
-    JSON.stringify([
-      resource.metadata.annotations?.[ANNOTATIONS.externalId],
-      resource.metadata.annotations?.[ANNOTATIONS.claim],
-    ]);
-  const sameClaim = claims(before) === claims(after);
+  const sameClaim = claimText(before) === claimText(after);
   const sameIntent = from.intent === to.intent;
   const hadClaim = before.metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
   const hasClaim = after.metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
@@ -78,6 +73,11 @@ export function pathOf(from: Standing, to: Standing, before: Shown, after: Shown
   return undefined;
 }
 
+function claimText({ metadata }: Shown): string {
+  const { annotations = {} } = metadata;
+  return JSON.stringify([annotations[ANNOTATIONS.externalId], annotations[ANNOTATIONS.claim]]);
+}
+
 /** Tries only grow, and what is skipped stays skipped, unless somebody has damaged the text. */
 function isNext(before: string, after: string): boolean {
   try {
@@ -90,17 +90,17 @@ function isNext(before: string, after: string): boolean {
 }
 
 function step(from: Standing, to: Standing): string {
-  const text = ({ finalizer, intent, claimed, statusId, deleting }: Standing): string =>
-    [
-      deleting ? 'deleting' : '',
-      finalizer ? 'F' : '-',
-      intent === undefined ? '-' : `I ${intent}`,
-      claimed === undefined ? '-' : `C ${claimed}`,
-      statusId === undefined ? '-' : `S ${statusId}`,
-    ]
-      .join(' ')
-      .trim();
-  return `from [${text(from)}] to [${text(to)}]`;
+  return `from [${inWords(from)}] to [${inWords(to)}]`;
+}
+
+function inWords({ finalizer, intent, claimed, statusId, deleting }: Standing): string {
+  return [
+    ...(deleting ? ['deleting'] : []),
+    finalizer ? 'F' : '-',
+    intent === undefined ? '-' : `I ${intent}`,
+    claimed === undefined ? '-' : `C ${claimed}`,
+    statusId === undefined ? '-' : `S ${statusId}`,
+  ].join(' ');
 }
 
 export function versionOf(body: unknown): string | undefined {

@@ -29,7 +29,7 @@ export function oldBase(court: Court): Judge {
       if (base !== undefined) {
         for (const part of ['variables', 'tags', 'members'] as const) {
           const lost = [...base.parts[part].difference(sent[part])].filter((name) => !mine[part].has(name));
-          const kept = part in ((call.body ?? {}) as object) ? lost : [];
+          const kept = part in (call.body as object) ? lost : [];
           const strange = kept.filter((name) => !/^bw-[a-z2-7]{8}-/.test(name));
           if (strange.length > 0)
             court.object(`${what}: takes away ${part} that others added: ${strange.join(', ')}`);

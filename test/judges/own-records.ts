@@ -1,3 +1,4 @@
+import type { Shown } from '../support/world.ts';
 import type { Court, Judge, RecordTable } from './judge.ts';
 import { holds, isMarked, keyOfShown, RECORD_KINDS } from './parts.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
@@ -64,8 +65,11 @@ export function ownRecords(court: Court): Judge {
   };
 }
 
-function claimedBefore(one: { metadata: { uid: string } }, other: { metadata: { uid: string } }): boolean {
-  const born = ({ metadata }: { metadata: object }): string =>
-    (metadata as { creationTimestamp?: string }).creationTimestamp ?? '';
-  return born(one) < born(other) || (born(one) === born(other) && one.metadata.uid < other.metadata.uid);
+function claimedBefore(one: Shown, other: Shown): boolean {
+  const [a, b] = [bornAt(one), bornAt(other)];
+  return a < b || (a === b && one.metadata.uid < other.metadata.uid);
+}
+
+function bornAt({ metadata }: Shown): string {
+  return (metadata as { creationTimestamp?: string }).creationTimestamp ?? '';
 }

@@ -132,5 +132,8 @@ function valuesOf(variables: unknown): string {
   const list = Array.isArray(variables)
     ? (variables as { name: string; scope?: string; value?: unknown }[])
     : [];
-  return JSON.stringify(list.map(({ name, scope = '', value }) => [scope, name, value ?? null]).toSorted());
+  return list
+    .map(({ name, scope = '', value }) => JSON.stringify([scope, name, value ?? null]))
+    .toSorted()
+    .join();
 }
