@@ -55,10 +55,12 @@ class RealStage implements Stage {
   readonly namespace: string;
   readonly connection: string;
   readonly #world: RealWorld;
+  readonly #judges: Bench;
   readonly #lists = new Map<string, Shown[]>();
 
-  constructor(world: RealWorld) {
+  constructor(world: RealWorld, judges: Bench) {
     this.#world = world;
+    this.#judges = judges;
     this.sandbox = world.sandbox;
     this.namespace = world.namespace;
     this.connection = world.connection();
@@ -67,8 +69,15 @@ class RealStage implements Stage {
   /** Looks at everything afresh. */
   async look(): Promise<void> {
     for (const kind of KINDS) this.#lists.set(kind, await this.#world.list(kind));
-    const secrets = await this.#world.client.list(SECRETS, { namespace: this.namespace });
-    this.#lists.set('Secret', secrets as object[] as Shown[]);
+    for (const [kind, type] of [
+      ['Secret', SECRETS],
+      ['ConfigMap', CONFIG_MAPS],
+    ] as const) {
+      const found = (await this.#world.client.list(type, { namespace: this.namespace })) as object[];
+      this.#lists.set(kind, found as Shown[]);
+      // No watch of the operator tells of contents.
+      for (const object of found as Shown[]) this.#judges.change(type.plural, object, undefined);
+    }
   }
 
   apply = (manifests: string): Promise<void> => this.#world.put(manifests);
@@ -112,7 +121,6 @@ class RealRun {
   constructor(world: RealWorld, port: UndiciKubePort, plan: Plan | undefined) {
     this.#world = world;
     this.#port = port;
-    this.#stage = new RealStage(world);
     this.#judges = new Bench({
       clock: systemClock,
       sandbox: world.sandbox,
@@ -120,6 +128,7 @@ class RealRun {
     });
     // Real time passes while a busy machine does something else.
     this.#judges.excuse('generations');
+    this.#stage = new RealStage(world, this.#judges);
     this.#faults = new Faults(plan, {
       crash: () => this.#crash(),
       touch: (request) => this.#touch(request),
@@ -238,6 +247,7 @@ class RealRun {
 
   async #step(step: Step, quietMs: number): Promise<void> {
     await step.act(this.#stage);
+    await this.#stage.look();
     const { effects } = this.#faults;
     let count = effects.length;
     let since = systemClock.monotonic();

@@ -59,7 +59,7 @@ export class Bench {
     this.#clock = parts.clock;
     this.#sandbox = parts.sandbox;
     this.#installation = parts.installation ?? (() => this.#shownInstallation());
-    this.#judges = Object.entries(JUDGES).map(([name, make]) => [name, make(this.#courtOf(name))]);
+    this.#judges = Object.entries(JUDGES).map(([name, make]) => [name, make(this.court(name))]);
   }
 
   /** What was found so far. */
@@ -222,7 +222,8 @@ export class Bench {
     for (const [, judge] of this.#judges) what(judge);
   }
 
-  #courtOf(name: string): Court {
+  /** What is before a judge of that name. */
+  court(name: string): Court {
     const records = (table: RecordTable): readonly StoredRecord[] =>
       this.#sandbox.admin.records(table) as unknown as readonly StoredRecord[];
     return {

@@ -53,9 +53,14 @@ export function declaredOf(
   const say = (field: string, what: string, holds: boolean): void => void out.push({ field, what, holds });
   const valuesOf = (reference: Reference | undefined): ReadonlySet<string> | undefined => {
     const { secretKeyRef: secret, configMapKeyRef: map } = reference ?? {};
-    if (secret !== undefined) return history('secrets', `${namespace}/${secret.name}`, secret.key);
-    if (map !== undefined) return history('configmaps', `${namespace}/${map.name}`, map.key);
-    return undefined;
+    const held =
+      secret !== undefined
+        ? history('secrets', `${namespace}/${secret.name}`, secret.key)
+        : map !== undefined
+          ? history('configmaps', `${namespace}/${map.name}`, map.key)
+          : undefined;
+    // On real parts contents are known a little later than the operator has them.
+    return held === undefined || held.size === 0 ? undefined : held;
   };
   const idOf = (kind: string, name: string): string | undefined =>
     court.resource(kind, `${namespace}/${name}`)?.status?.id;
@@ -87,8 +92,10 @@ export function declaredOf(
       if (id !== undefined) say('variables', `${title} is ${kept}`, kept === id);
     } else if (variable.valueFrom !== undefined) {
       const wanted = valuesOf(variable.valueFrom);
-      const known = wanted !== undefined && [...wanted].some((value) => value.trimEnd() === kept.trimEnd());
-      say('variables', `${title} is not what its Secret holds`, known);
+      if (wanted !== undefined) {
+        const known = [...wanted].some((value) => value.trimEnd() === kept.trimEnd());
+        say('variables', `${title} is not what its Secret holds`, known);
+      }
     } else if (variable.value !== undefined) {
       say('variables', `${title} is ${kept}`, same(kept, variable.value));
     }

@@ -15,7 +15,7 @@ const BRINGS_RECONFIGURED = /^(deploy|reinstall|reconfigure|poweron)$/;
 export function readyTruth(court: Court): Judge {
   const proved = new Set<string>();
   const told = new Set<string>();
-  const specs = new Map<string, { generation: number; spec: string; before: Record<string, unknown> }>();
+  const specs = new Map<string, { generation: number; before: Record<string, unknown> }>();
   const contents = new Map<string, Set<string>>();
   /** The values that an operation has brought to the machines last, and how many operations there were then. */
   const brought = new Map<string, { operations: number; values: string }>();
@@ -63,8 +63,11 @@ export function readyTruth(court: Court): Judge {
       if (now === undefined || RECORD_KINDS[plural] === undefined) return;
       const { uid, generation } = now.metadata;
       const known = specs.get(uid);
-      if (known?.generation !== generation)
-        specs.set(uid, { generation, spec: JSON.stringify(now.spec), before: before?.spec ?? {} });
+      if (known?.generation !== generation) {
+        specs.set(uid, { generation, before: before?.spec ?? {} });
+        // What is declared may be in place already, and be taken away before anybody looks.
+        if (now.status?.id !== undefined) look(plural, now);
+      }
       const ready = readyOf(now);
       if (ready?.status !== 'True' || now.status?.observedGeneration !== generation) return;
       if (now.metadata.deletionTimestamp !== undefined || isLeftAlone(now)) return;

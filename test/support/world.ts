@@ -32,6 +32,10 @@ export interface WorldOptions {
   kubePort?: (port: KubePort) => KubePort;
   /** Puts something between the operator and the service. */
   servicePort?: (port: ServicePort) => ServicePort;
+  /** Services at other endpoints than {@link ENDPOINT}. */
+  others?: Readonly<Record<string, Sandbox>>;
+  /** @default one of its own */
+  clock?: VirtualClock;
   sandbox?: Partial<SandboxOptions>;
   tracer?: Tracer;
   log?: Logger;
@@ -50,7 +54,7 @@ export const ENDPOINT = 'https://service.test';
 const CRDS = join(import.meta.dirname, '../../crds');
 
 export class World {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly kube: FakeKube;
   readonly sandbox: Sandbox;
   readonly events: EventInput[] = [];
@@ -68,6 +72,7 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     this.#options = options;
+    this.clock = options.clock ?? new VirtualClock();
     this.kube = new FakeKube({
       clock: this.clock,
       kinds: options.kinds ?? worldKinds(),
@@ -121,8 +126,8 @@ export class World {
         tracer: this.judges.tracer(this.#options.tracer),
         kubePort,
         recorder: { event: (input) => this.events.push(input) },
-        portFor: () => {
-          const port = sandboxPort(this.sandbox);
+        portFor: ({ endpoint }) => {
+          const port = sandboxPort(this.#options.others?.[endpoint] ?? this.sandbox);
           const judged = this.judges.service(process.service(this.#options.servicePort?.(port) ?? port));
           return { ...judged, close: () => Promise.resolve() };
         },

@@ -1,0 +1,241 @@
+import type { Plan } from './run.ts';
+import { FOR_EVER, type Step } from './steps.ts';
+import type { Answer, CallName } from './weather.ts';
+
+/** A fault of the operator that is known and not mended yet. */
+export interface Finding {
+  /** Its number in the list of findings. */
+  id: string;
+  what: string;
+  /** Steps that lead there, beside waiting: what a search for it draws from. */
+  among: readonly Step[];
+  /** What is objected to, whichever way it is come upon. */
+  shows: RegExp;
+  /** Whether a plan can come upon it: such plans tell nothing new. */
+  touches: (plan: Plan) => boolean;
+  /** The shortest plan that was found. */
+  shortest: Plan;
+}
+
+const wait = (seconds: number): Step => ({ do: 'wait', seconds });
+const edit = (spec: Record<string, unknown>): Step => ({
+  do: 'edit',
+  kind: 'Instance',
+  name: 'web-eu',
+  spec,
+});
+const answers = (call: CallName, answer: Answer, times = FOR_EVER): Step => ({
+  do: 'answer',
+  call,
+  with: answer,
+  times,
+});
+const asked = (annotation: 'requestReinstall' | 'requestedAt', value: string): Step => ({
+  do: 'annotate',
+  kind: 'Instance',
+  name: 'web-eu',
+  annotation,
+  value,
+});
+const any = (plan: Plan, what: (step: Step) => boolean): boolean => plan.steps.some(what);
+
+const WRITES: readonly CallName[] = [
+  'create instance',
+  'create box',
+  'put instance',
+  'put box',
+  'upload',
+  'shutdown',
+  'poweron',
+  'reinstall',
+  'reconfigure',
+  'terminate',
+  'delete instance',
+  'delete box',
+];
+
+/** What is known and open. An entry goes with its mend: its plan has to pass then. */
+export const OPEN_FINDINGS: readonly Finding[] = [
+  {
+    id: 'R1',
+    what: 'a write that fails while reads succeed is sent every second for ever',
+    among: [
+      answers('put instance', 500),
+      answers('put box', 403),
+      answers('delete box', 400),
+      answers('terminate', 403),
+      edit({ tags: ['Shop', 'eu'] }),
+      { do: 'edit', kind: 'Box', name: 'web', spec: { description: 'changed' } },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+    ],
+    shows: /^hammering .*(refused|answered [45]\d\d)|not spoken of|has not settled|is not gone/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) =>
+          step.do === 'answer' && step.times > 2 && WRITES.includes(step.call) && isFailure(step.with),
+      ),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'R2',
+    what: 'a service that changes what it is sent is sent the same ten times a second for ever',
+    among: [
+      { do: 'habit', habit: 'lower-cases tags' },
+      { do: 'habit', habit: 'trims values' },
+      edit({ variables: [{ name: 'NOTE', type: 'Text', value: 'ends with blanks  ' }] }),
+    ],
+    shows: /^hammering .*PUT \/services\/instances\/[^/]+ answered 200/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) =>
+          step.do === 'habit' && step.habit !== 'refuses PORT 666' && step.habit !== 'drops the lease',
+      ) ||
+      any(
+        plan,
+        (step) =>
+          step.do === 'answer' && step.with === 'yes, and does nothing' && step.call.startsWith('put'),
+      ),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'R4',
+    what: 'a change that is refused holds back power and requests',
+    among: [
+      { do: 'habit', habit: 'refuses PORT 666' },
+      edit({ variables: [{ name: 'PORT', type: 'Port', value: '666' }] }),
+      edit({ powerState: 'Stopped' }),
+      edit({ tags: ['Shop', 'eu'] }),
+      asked('requestReinstall', 'once'),
+    ],
+    shows: /though nothing refuses that/,
+    touches: (plan) => any(plan, (step) => step.do === 'habit' && step.habit === 'refuses PORT 666'),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'R5',
+    what: 'with driftPolicy Report or Ignore a changed declaration is not applied',
+    among: [edit({ driftPolicy: 'Report' }), edit({ driftPolicy: 'Ignore' }), edit({ tags: ['Shop', 'eu'] })],
+    shows: /^ready truth .*tag eu is missing/,
+    touches: (plan) =>
+      any(plan, (step) => step.do === 'edit' && /Report|Ignore/.test(String(step.spec['driftPolicy']))),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'R6',
+    what: 'a request token of 250 characters is carried out for ever',
+    among: [asked('requestReinstall', 'x'.repeat(250)), edit({ tags: ['Shop', 'eu'] })],
+    shows: /^hammering .*PUT \/services\/instances\/[^/]+\/re(install|configure) answered 202/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) =>
+          step.do === 'annotate' &&
+          /^request(Re|.*deploy)/.test(step.annotation) &&
+          (step.value ?? '').length > 200,
+      ),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'R9',
+    what: 'a create that is answered 409 is sent every 90 s for ever',
+    among: [answers('create instance', 409), { do: 'apply', what: 'Instance/web-eu' }],
+    shows: /^hammering .*POST \/services\/instances/,
+    touches: (plan) =>
+      any(plan, (step) => step.do === 'answer' && step.call.startsWith('create') && step.with === 409),
+    shortest: { opening: 'nothing', steps: [] },
+  },
+  {
+    id: 'H1',
+    what: 'a finalizer goes while the record still terminates, where reads miss it for seconds',
+    among: [
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+      { do: 'blind', to: 'instances', with: 404, lists: true, seconds: 4 },
+      { do: 'blind', to: 'instances', with: 403, lists: true, seconds: 4 },
+    ],
+    shows: /^absence .*its finalizer goes while/,
+    touches: (plan) =>
+      any(plan, (step) => step.do === 'blind' && step.lists) && any(plan, (step) => step.do === 'delete'),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'H2',
+    what: 'a second record is made where reads miss the first for twenty seconds',
+    among: [
+      edit({ onMissing: 'Recreate' }),
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 20 },
+      { do: 'blind', to: 'boxes', with: 404, lists: true, seconds: 40 },
+      wait(1_200),
+    ],
+    shows: /^absence .*(status lets go|a second record)|which nobody holds|NameTaken/,
+    touches: (plan) => any(plan, (step) => step.do === 'blind' && step.lists && step.seconds > 10),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'H3',
+    what: 'a delete that is taken while the record stays is sent again five times a second',
+    among: [
+      answers('delete box', 'yes, and does nothing'),
+      { do: 'apply', what: 'Box/over' },
+      { do: 'delete', kind: 'Box', name: 'over' },
+    ],
+    shows: /^hammering .*DELETE/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) =>
+          step.do === 'answer' && step.with === 'yes, and does nothing' && /delete|terminate/.test(step.call),
+      ),
+    shortest: { opening: 'nothing', steps: [] },
+  },
+  {
+    id: 'B1',
+    what: 'what comes from outside goes into status unfitted, and the API server refuses it for ever',
+    among: [
+      asked('requestedAt', ''),
+      { do: 'annotate', kind: 'InstanceLease', name: 'evening', annotation: 'renew', value: '' },
+      { do: 'odd', oddity: 'machines of one name' },
+      { do: 'odd', oddity: 'empty emails and provider names' },
+      { do: 'odd', oddity: 'very long texts' },
+      wait(1_200),
+    ],
+    shows: /^own schema/,
+    touches: (plan) =>
+      any(plan, (step) => step.do === 'odd') ||
+      any(
+        plan,
+        (step) =>
+          step.do === 'annotate' &&
+          /requestedAt|renew/.test(step.annotation) &&
+          (step.value === '' || (step.value ?? '').length > 60),
+      ),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+  {
+    id: 'B2',
+    what: 'the last day of the year 9999 as the end of a lease freezes an Instance',
+    among: [
+      edit({ lease: { operation: 'Shutdown', expireAt: '9999-12-31T23:59:59Z' } }),
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+      wait(300),
+    ],
+    shows: /9999|\+010000|Instance\/web-eu (has not settled|is not gone)|ready truth .*(end|lease)/,
+    touches: (plan) => any(plan, (step) => step.do === 'edit' && JSON.stringify(step.spec).includes('9999')),
+    shortest: { opening: 'an instance', steps: [] },
+  },
+];
+
+function isFailure(answer: Answer): boolean {
+  return answer !== 'lost' && answer !== 'yes, and does nothing';
+}
+
+/** A plan without the steps that would come upon what is known. */
+export function prune(plan: Plan): Plan {
+  const steps: Step[] = [];
+  for (const step of plan.steps) {
+    const longer = { ...plan, steps: [...steps, step] };
+    if (!OPEN_FINDINGS.some(({ touches }) => touches(longer))) steps.push(step);
+  }
+  return { ...plan, steps };
+}
