@@ -22,8 +22,8 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
-          exclude: ['test/faults/**/*.{long,real}.test.ts'],
+          include: ['test/{faults,interleavings}/**/*.test.ts'],
+          exclude: ['test/{faults,interleavings}/**/*.{long,real}.test.ts'],
           environment: 'node',
           maxWorkers: 2,
         },
@@ -43,7 +43,7 @@ export default defineConfig({
           exclude: [
             'test/**/*.long.test.ts',
             'test/faults/**/!(*.real).test.ts',
-            'test/scenarios/**',
+            'test/{scenarios,interleavings}/**',
             'node_modules/**',
           ],
           environment: 'node',

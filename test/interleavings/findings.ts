@@ -75,7 +75,10 @@ export const OPEN_FINDINGS: readonly Finding[] = [
         (step) =>
           step.do === 'answer' && step.times > 2 && WRITES.includes(step.call) && isFailure(step.with),
       ),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [{ do: 'delete', kind: 'Instance', name: 'web-eu' }, answers('terminate', 403), wait(300)],
+    },
   },
   {
     id: 'R2',
@@ -97,7 +100,10 @@ export const OPEN_FINDINGS: readonly Finding[] = [
         (step) =>
           step.do === 'answer' && step.with === 'yes, and does nothing' && step.call.startsWith('put'),
       ),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [{ do: 'habit', habit: 'lower-cases tags' }, edit({ tags: ['Shop', 'eu'] }), wait(300)],
+    },
   },
   {
     id: 'R4',
@@ -111,7 +117,14 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     ],
     shows: /though nothing refuses that/,
     touches: (plan) => any(plan, (step) => step.do === 'habit' && step.habit === 'refuses PORT 666'),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        { do: 'habit', habit: 'refuses PORT 666' },
+        edit({ variables: [{ name: 'PORT', type: 'Port', value: '666' }] }),
+        asked('requestReinstall', 'once'),
+      ],
+    },
   },
   {
     id: 'R5',
@@ -120,7 +133,10 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     shows: /^ready truth .*tag eu is missing/,
     touches: (plan) =>
       any(plan, (step) => step.do === 'edit' && /Report|Ignore/.test(String(step.spec['driftPolicy']))),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [edit({ driftPolicy: 'Report' }), edit({ tags: ['Shop', 'eu'] }), wait(70)],
+    },
   },
   {
     id: 'R6',
@@ -135,7 +151,7 @@ export const OPEN_FINDINGS: readonly Finding[] = [
           /^request(Re|.*deploy)/.test(step.annotation) &&
           (step.value ?? '').length > 200,
       ),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: { opening: 'an instance', steps: [asked('requestReinstall', 'x'.repeat(250)), wait(300)] },
   },
   {
     id: 'R9',
@@ -144,7 +160,10 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     shows: /^hammering .*POST \/services\/instances/,
     touches: (plan) =>
       any(plan, (step) => step.do === 'answer' && step.call.startsWith('create') && step.with === 409),
-    shortest: { opening: 'nothing', steps: [] },
+    shortest: {
+      opening: 'nothing',
+      steps: [answers('create instance', 409), { do: 'apply', what: 'Instance/web-eu' }, wait(4_000)],
+    },
   },
   {
     id: 'H1',
@@ -157,7 +176,14 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     shows: /^absence .*its finalizer goes while/,
     touches: (plan) =>
       any(plan, (step) => step.do === 'blind' && step.lists) && any(plan, (step) => step.do === 'delete'),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        { do: 'delete', kind: 'Instance', name: 'web-eu' },
+        wait(2),
+        { do: 'blind', to: 'instances', with: 404, lists: true, seconds: 4 },
+      ],
+    },
   },
   {
     id: 'H2',
@@ -170,15 +196,18 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     ],
     shows: /^absence .*(status lets go|a second record)|which nobody holds|NameTaken/,
     touches: (plan) => any(plan, (step) => step.do === 'blind' && step.lists && step.seconds > 10),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [wait(70), { do: 'blind', to: 'boxes', with: 404, lists: true, seconds: 40 }],
+    },
   },
   {
     id: 'H3',
     what: 'a delete that is taken while the record stays is sent again five times a second',
     among: [
       answers('delete box', 'yes, and does nothing'),
-      { do: 'apply', what: 'Box/over' },
-      { do: 'delete', kind: 'Box', name: 'over' },
+      { do: 'delete', kind: 'PolicyBox', name: 'small' },
+      { do: 'delete', kind: 'Box', name: 'web' },
     ],
     shows: /^hammering .*DELETE/,
     touches: (plan) =>
@@ -187,7 +216,14 @@ export const OPEN_FINDINGS: readonly Finding[] = [
         (step) =>
           step.do === 'answer' && step.with === 'yes, and does nothing' && /delete|terminate/.test(step.call),
       ),
-    shortest: { opening: 'nothing', steps: [] },
+    shortest: {
+      opening: 'nothing',
+      steps: [
+        answers('delete box', 'yes, and does nothing'),
+        { do: 'delete', kind: 'Box', name: 'web' },
+        wait(20),
+      ],
+    },
   },
   {
     id: 'B1',
@@ -210,7 +246,7 @@ export const OPEN_FINDINGS: readonly Finding[] = [
           /requestedAt|renew/.test(step.annotation) &&
           (step.value === '' || (step.value ?? '').length > 60),
       ),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: { opening: 'an instance', steps: [asked('requestedAt', '')] },
   },
   {
     id: 'B2',
@@ -222,7 +258,139 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     ],
     shows: /9999|\+010000|Instance\/web-eu (has not settled|is not gone)|ready truth .*(end|lease)/,
     touches: (plan) => any(plan, (step) => step.do === 'edit' && JSON.stringify(step.spec).includes('9999')),
-    shortest: { opening: 'an instance', steps: [] },
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        edit({ lease: { operation: 'Shutdown', expireAt: '9999-12-31T23:59:59Z' } }),
+        { do: 'delete', kind: 'Instance', name: 'web-eu' },
+      ],
+    },
+  },
+  {
+    id: 'B11',
+    what: 'an empty adopt annotation, or one that is no id, leads to calls that cannot be made',
+    among: [
+      { do: 'apply', what: 'Instance/web-us' },
+      { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '' },
+      { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '../../boxes' },
+    ],
+    shows: /BadId/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) => step.do === 'annotate' && step.annotation === 'adopt' && !/^i-/.test(step.value ?? 'i-'),
+      ),
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        { do: 'apply', what: 'Instance/web-us' },
+        { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '' },
+      ],
+    },
+  },
+  {
+    id: 'I1',
+    what: 'an operation that ends while its instance is paused, or waits for a reference, shows as running for ever',
+    among: [
+      edit({ variables: [] }),
+      edit({ powerState: 'Stopped' }),
+      { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'paused', value: 'true' },
+      edit({ paused: true }),
+    ],
+    shows: /still has an operation under way/,
+    touches: (plan) =>
+      any(
+        plan,
+        (step) =>
+          (step.do === 'delete' && step.kind === 'Secret') ||
+          (step.do === 'edit' && step.spec['paused'] === true) ||
+          (step.do === 'annotate' && step.annotation === 'paused' && step.value === 'true'),
+      ),
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        edit({ variables: [] }),
+        wait(1),
+        { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'paused', value: 'true' },
+      ],
+    },
+  },
+  {
+    id: 'I2',
+    what: 'an operation is sent although the read right before it shows another one running',
+    among: [
+      asked('requestReinstall', 'once'),
+      edit({ powerState: 'Stopped' }),
+      { do: 'by hand', what: 'shutdown' },
+      { do: 'by hand', what: 'poweron' },
+    ],
+    shows: /^one at a time .*although the instance was seen processing/,
+    touches: (plan) => any(plan, (step) => step.do === 'by hand' && /shutdown|poweron/.test(step.what)),
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        asked('requestReinstall', 'once'),
+        { do: 'lists trail', polls: 5 },
+        { do: 'by hand', what: 'shutdown' },
+      ],
+    },
+  },
+  {
+    id: 'I3',
+    what: 'Ready is True for a moment while powerState Stopped is not in place, where applyChanges is None',
+    among: [
+      edit({ variables: [{ name: 'NOTE', type: 'Text', value: 'changed' }] }),
+      edit({ applyChanges: 'None' }),
+      edit({ powerState: 'Stopped' }),
+    ],
+    shows: /^ready truth .*the record shows/,
+    touches: (plan) => any(plan, (step) => step.do === 'edit' && step.spec['applyChanges'] === 'None'),
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        edit({ variables: [{ name: 'NOTE', type: 'Text', value: 'changed' }] }),
+        edit({ applyChanges: 'None' }),
+        edit({ powerState: 'Stopped' }),
+      ],
+    },
+  },
+  {
+    id: 'M9',
+    what: 'after a Connection has moved, what was made elsewhere is not seen for ever, and nothing says why',
+    among: [
+      { do: 'move', to: 'other' },
+      { do: 'apply', what: 'Box/over' },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+    ],
+    shows: /not seen/,
+    touches: (plan) => any(plan, (step) => step.do === 'move' && step.to === 'other'),
+    shortest: {
+      opening: 'an instance',
+      steps: [{ do: 'move', to: 'other' }, { do: 'apply', what: 'Box/over' }, wait(70)],
+    },
+  },
+  {
+    id: 'I4',
+    what: 'a variable that somebody changes on the service beside an edit of the spec is put right without an operation',
+    among: [
+      edit({ variables: [{ name: 'PORT', type: 'Port', value: '81' }] }),
+      edit({ tags: ['Shop'] }),
+      { do: 'by hand', what: 'value' },
+      { do: 'apply', what: 'contents' },
+    ],
+    shows: /^ready truth .*no operation has brought them/,
+    touches: (plan) => any(plan, (step) => step.do === 'by hand' && step.what === 'value'),
+    shortest: {
+      opening: 'an instance',
+      steps: [
+        edit({ variables: [{ name: 'PORT', type: 'Port', value: '81' }] }),
+        edit({ tags: ['Shop'] }),
+        { do: 'delete', kind: 'Box', name: 'over' },
+        { do: 'apply', what: 'contents' },
+        { do: 'by hand', what: 'value' },
+        wait(1),
+      ],
+    },
   },
 ];
 

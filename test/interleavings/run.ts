@@ -35,8 +35,8 @@ export function scriptOf({ opening, steps }: Plan): string {
 
 /** Runs a plan in a world of its own, and then lets all be well until everything has settled. */
 export async function runPlan(plan: Plan, kinds: WorldOptions['kinds']): Promise<Verdict> {
-  const weather = new Weather();
   const clock = new VirtualClock();
+  const weather = new Weather(clock);
   const other = createSandbox({
     clock,
     random: seeded(23),
@@ -64,6 +64,7 @@ export async function runPlan(plan: Plan, kinds: WorldOptions['kinds']): Promise
       if (world.judges.objections.length > 0) break;
     }
     if (world.judges.objections.length === 0) {
+      await world.advance(Math.max(0, weather.blindUntil - clock.monotonic()));
       objections.push(...(await independence(world, plan.steps)));
       await calm(world, weather);
       // What loops would go on for hours: what the judges have said is enough.
@@ -97,7 +98,7 @@ async function open(world: World, opening: Opening): Promise<void> {
   await world.advance(5_000);
 }
 
-/** All is well with the service, and the credentials are right: everything has its time to settle. */
+/** All is well with the service, address and credentials are right: everything has its time to settle. */
 async function calm(world: World, weather: Weather): Promise<void> {
   weather.clear();
   world.sandbox.admin.removeOperationFault();

@@ -220,13 +220,14 @@ stringData: {token: ${token}}
       weather.oddity(step.oddity === 'none' ? undefined : step.oddity);
       return;
     case 'blind':
-      weather.blind(step.to, step.with, step.lists);
-      world.clock.setTimer(step.seconds * 1_000, () => weather.see());
+      weather.blind(step.to, step.with, step.lists, world.clock.monotonic() + step.seconds * 1_000);
       return;
     case 'lists trail':
       world.sandbox.admin.setListLag({ polls: step.polls });
       return;
     case 'crash':
+      // One that is down already is on its way.
+      if (!world.isRunning) return;
       world.kill();
       world.clock.setTimer(1_000, () => world.start());
       return;

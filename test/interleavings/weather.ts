@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/base/clock.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
 import { ServiceTransportError } from '../../src/service/index.ts';
 
@@ -67,11 +68,17 @@ interface Rule {
 
 /** All that may be wrong with a service for a while, between the operator and the embedded one. */
 export class Weather {
+  readonly #clock: Clock;
   #rules: Rule[] = [];
   readonly #habits = new Set<Habit>();
   #oddity: Oddity | undefined;
   /** Ids that no read shows, or all of them. */
-  #blind: { to: 'everything' | 'instances' | 'boxes'; with: 404 | 403; lists: boolean } | undefined;
+  #blind:
+    { to: 'everything' | 'instances' | 'boxes'; with: 404 | 403; lists: boolean; until: number } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** The next `times` calls of that name are answered so. */
   answer(call: CallName, answer: Answer, times: number): void {
@@ -86,12 +93,14 @@ export class Weather {
     this.#oddity = oddity;
   }
 
-  blind(to: 'everything' | 'instances' | 'boxes', status: 404 | 403, lists: boolean): void {
-    this.#blind = { to, with: status, lists };
+  /** Until {@link clock} says `until`, no read shows a record. */
+  blind(to: 'everything' | 'instances' | 'boxes', status: 404 | 403, lists: boolean, until: number): void {
+    this.#blind = { to, with: status, lists, until };
   }
 
-  see(): void {
-    this.#blind = undefined;
+  /** When the last spell of blindness is over, on the monotonic clock. */
+  get blindUntil(): number {
+    return this.#blind?.until ?? 0;
   }
 
   /** Everything is well again. */
@@ -108,6 +117,7 @@ export class Weather {
 
   async #send(port: ServicePort, request: PortRequest): Promise<PortAnswer> {
     const text = `${request.method} ${request.path}`;
+    if (this.#clock.monotonic() >= this.blindUntil) this.#blind = undefined;
     const rule = this.#rules.find(({ call, left }) => left > 0 && CALLS[call].test(text));
     if (rule !== undefined) {
       rule.left -= 1;

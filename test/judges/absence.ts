@@ -52,16 +52,21 @@ export function absence(court: Court): Judge {
       const [from, to] = [standingOf(before), standingOf(after)];
       const id = from.statusId ?? from.claimed;
       if (id === undefined) return;
-      const record = living(resource, id);
-      if (record === undefined) return;
+      const there = court.record(RECORD_KINDS[resource]?.table ?? 'boxes', id);
+      // With the policy Terminate a record that has ended stays, and nothing else may.
+      const left = there !== undefined && hasEnded(there) && policyOf(before) === 'Terminate';
       if (
+        there !== undefined &&
+        !left &&
         part === 'object' &&
         from.finalizer &&
         !to.finalizer &&
         !staysBehind(before) &&
         !isAnothers(court, resource, before, id)
       )
-        court.object(`${resource} ${key}: its finalizer goes while ${id} lives (${stateOf(record)})`);
+        court.object(`${resource} ${key}: its finalizer goes while ${id} is there (${stateOf(there)})`);
+      const record = living(resource, id);
+      if (record === undefined) return;
       if (from.statusId !== undefined && to.statusId === undefined)
         court.object(`${resource} ${key}: status lets go of ${id}, which lives (${stateOf(record)})`);
       if (
@@ -85,10 +90,12 @@ function intentOf(resource: Shown | undefined): { skip?: string[] } | undefined 
 }
 
 /** Whether the record is to stay where the resource goes. */
-function staysBehind({ spec, status }: Shown): boolean {
-  const policy =
-    spec['deletionPolicy'] ?? (status?.['policies'] as { deletion?: string } | undefined)?.deletion;
-  return policy === 'Orphan' || spec['managementPolicy'] === 'Observe';
+function staysBehind(resource: Shown): boolean {
+  return policyOf(resource) === 'Orphan' || resource.spec['managementPolicy'] === 'Observe';
+}
+
+function policyOf({ spec, status }: Shown): unknown {
+  return spec['deletionPolicy'] ?? (status?.['policies'] as { deletion?: string } | undefined)?.deletion;
 }
 
 /** Whether another resource that is not being deleted holds the same record. */
