@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Opening, Plan } from './run.ts';
 import { FOR_EVER, type Step } from './steps.ts';
 import { CALLS, type Answer, type CallName, type Habit, type Oddity } from './weather.ts';

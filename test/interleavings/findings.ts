@@ -278,7 +278,8 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     touches: (plan) =>
       any(
         plan,
-        (step) => step.do === 'annotate' && step.annotation === 'adopt' && !/^i-/.test(step.value ?? 'i-'),
+        (step) =>
+          step.do === 'annotate' && step.annotation === 'adopt' && step.value?.startsWith('i-') === false,
       ),
     shortest: {
       opening: 'an instance',

@@ -5,7 +5,7 @@
  * Without a finding it draws from all steps but those that lead to what is known, with `--everything` from all.
  */
 import { parseArgs } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { worldKinds } from '../support/world.ts';
 import { plans } from './arbitrary.ts';
 import { OPEN_FINDINGS, prune } from './findings.ts';

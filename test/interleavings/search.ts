@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { WorldOptions } from '../support/world.ts';
 import { plans } from './arbitrary.ts';
 import { prune } from './findings.ts';

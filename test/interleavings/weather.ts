@@ -183,10 +183,9 @@ export class Weather {
     for (const member of ['tags', 'instance_tags'] as const) {
       const tags = body[member];
       if (tags === undefined) continue;
-      const ours = (tag: string): boolean => tag.startsWith('bw-');
       if (this.#habits.has('lower-cases tags')) body[member] = tags.map((tag) => tag.toLowerCase());
       if (this.#habits.has('drops the last tag'))
-        body[member] = tags.filter((tag, at) => ours(tag) || at < tags.length - 1);
+        body[member] = tags.filter((tag, at) => tag.startsWith('bw-') || at < tags.length - 1);
     }
     if (this.#habits.has('trims values')) {
       for (const variable of body.variables ?? [])
