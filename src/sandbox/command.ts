@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import type { HeaderNames } from './edge/header-names.ts';
 import { createSandbox, type SandboxLog } from './sandbox.ts';
 import { READINGS, type ReadingChoice } from './edge/readings.ts';
 
@@ -23,6 +24,8 @@ export interface SandboxCommandOptions {
   duration?: readonly string[];
   /** `name=value` */
   reading?: readonly string[];
+  /** `token=NAME` or `release=NAME` */
+  header?: readonly string[];
   credentialsFile?: string;
 }
 
@@ -133,6 +136,12 @@ export const SANDBOX_FLAGS: readonly SandboxFlag[] = [
     type: 'list',
   },
   {
+    name: 'header',
+    flags: '--header <token|release=NAME>',
+    description: "another name for the token or the release header, beside the interface's own (repeatable)",
+    type: 'list',
+  },
+  {
     name: 'credentialsFile',
     flags: '--credentials-file <path>',
     description: 'writes addresses and credentials there as JSON, readable by you only',
@@ -161,6 +170,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     latency: options.latency ?? 0,
     durations: durations(options.duration ?? []),
     readings: Object.fromEntries(pairs(options.reading ?? [], '--reading')) as ReadingChoice,
+    headers: headerNames(options.header ?? []),
     ...(options.runScripts === undefined ? {} : { runScripts: options.runScripts }),
     ...(options.scriptTimeout === undefined ? {} : { scriptTimeoutMs: options.scriptTimeout }),
     ...(options.webhookHost === undefined ? {} : { webhooks: { hosts: options.webhookHost } }),
@@ -226,6 +236,17 @@ function pairs(texts: readonly string[], flag: string): [string, string][] {
     if (at < 1) throw new Error(`${flag} ${text}: write it as name=value`);
     return [text.slice(0, at), text.slice(at + 1)];
   });
+}
+
+function headerNames(texts: readonly string[]): HeaderNames {
+  const names = { token: [] as string[], release: [] as string[] };
+  for (const [kind, name] of pairs(texts, '--header')) {
+    if (kind !== 'token' && kind !== 'release') {
+      throw new Error(`--header ${kind}=${name}: choose token=NAME or release=NAME`);
+    }
+    names[kind].push(name);
+  }
+  return names;
 }
 
 function durations(texts: readonly string[]): Partial<Durations> {

@@ -13,6 +13,7 @@ import { Admin } from './admin/admin.ts';
 import { Calls } from './edge/calls.ts';
 import { Edge } from './edge/edge.ts';
 import { Faults } from './edge/faults.ts';
+import { headerReader, type HeaderNames } from './edge/header-names.ts';
 import { Hidden } from './edge/hidden.ts';
 import { Lag } from './edge/lag.ts';
 import { compileRules, type ReadingChoice } from './edge/readings.ts';
@@ -53,6 +54,8 @@ export interface SandboxOptions {
   accounts?: readonly AccountSpec[];
   /** Names of team workspaces that the first user owns, made when the data are new. */
   teams?: readonly string[];
+  /** Names of headers beside the interface's own, for clients of other installations. */
+  headers?: HeaderNames;
   /** How long operations take, milliseconds. */
   durations?: Partial<Durations>;
   /** Added to each call, milliseconds; a pair is a range. @default 0 */
@@ -146,6 +149,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     lag: new Lag(store, time),
     hidden: new Hidden(),
     calls: service.calls,
+    readHeaders: headerReader(options.headers ?? {}),
     stopped: stopping.signal,
     onError: (error: unknown): void =>
       log('a call failed', { error: String((error as Error)?.stack ?? error) }),

@@ -337,6 +337,7 @@ export const boxRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     body: CommonBox,
+    comparesRecords: true,
     answer: DiffAnswer,
     handler: (call) => ({
       kind: 'json',

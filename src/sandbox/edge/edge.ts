@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
 import { Callers } from '../security/callers.ts';
+import { isForgery } from '../security/origin.ts';
 import type { Caller, Service } from '../service.ts';
 import type { Calls } from './calls.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { Hidden } from './hidden.ts';
 import type { Lag } from './lag.ts';
 import type { Call, Outcome, Route } from './route.ts';
+import { parseJsonObject } from './json-body.ts';
 import type { Match, Router } from './router.ts';
 import { spoil } from './spoil.ts';
 import type { Validation } from './validate.ts';
@@ -24,11 +26,15 @@ export interface EdgeParts {
   lag: Lag;
   hidden: Hidden;
   calls: Calls;
+  /** Gives headers that came under other names the interface's names. */
+  readHeaders: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
   /** Ends every wait when the sandbox stops. */
   stopped: AbortSignal;
   /** Told about errors that answer 500. */
   onError: (error: unknown) => void;
 }
+
+type RouteMatch = Extract<Match, { kind: 'route' }>;
 
 /** A request that has been matched with a route. */
 interface Arrived {
@@ -49,12 +55,13 @@ export class Edge {
   }
 
   /** One request, one answer. @throws {@link ConnectionLost} when a fault breaks the connection */
-  async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+  async handle(arriving: SandboxRequest): Promise<SandboxAnswer> {
     const { service, router, calls, faults } = this.#parts;
+    const request = { ...arriving, headers: this.#parts.readHeaders(arriving.headers) };
     service.engine.settle();
     const [pathname, search] = splitOnce(request.path, '?');
     const match = router.match(request.method, pathname);
-    const caller = this.#callers.of(request.headers);
+    const caller = this.#callers.of(request.method, request.headers);
     const route = match.kind === 'route' ? match.route.path : match.kind === 'method' ? match.template : '';
     const target = { method: request.method, route, path: request.path, caller: caller?.personal ?? '' };
     const struck = faults.take(target);
@@ -64,7 +71,7 @@ export class Edge {
       status: 0,
       bodyHash: request.body.length === 0 ? '' : createHash('sha256').update(request.body).digest('hex'),
       bodyBytes: request.body.length,
-      headerNames: Object.keys(request.headers).toSorted(),
+      headerNames: Object.keys(arriving.headers).toSorted(),
       faults: struck.map((fault) => fault.id),
     });
     try {
@@ -146,13 +153,16 @@ export class Edge {
       throw new Refusal(405, `${request.method} is not possible here; use ${allow.allow}`, allow);
     }
     const { route, params } = match;
-    this.#checkRelease(request);
+    if (ofService(route)) this.#checkRelease(request);
+    else if (isForgery(request.method, request.headers)) {
+      throw new Refusal(403, `a page at ${request.headers['origin']} cannot do this`);
+    }
     // After the latency: a token may have been revoked meanwhile.
-    const caller = this.#callers.of(request.headers);
+    const caller = this.#callers.of(request.method, request.headers);
     if (caller === undefined && route.open !== true) {
       throw new Refusal(401, 'the token is missing or not valid; get one from POST /services/security/token');
     }
-    const body = this.#body(request, route);
+    const body = this.#body(request, match);
     const { service, validation, lag, hidden } = this.#parts;
     hidden.check(request.method, params);
     const call: Call = {
@@ -180,15 +190,30 @@ export class Edge {
     }
   }
 
-  #body(request: SandboxRequest, route: Route): unknown {
+  #body(request: SandboxRequest, { route, params }: RouteMatch): unknown {
     if (route.body === undefined) return undefined;
     const limit = route.body === 'bytes' ? MAX_UPLOAD_BYTES : MAX_JSON_BYTES;
     if (request.body.length > limit) throw new Refusal(413, `the body is longer than ${limit} bytes`);
     if (route.body === 'bytes') return undefined;
-    const body = parseJson(request.body);
+    const empty = route.bodyOptional === true && request.body.length === 0;
+    const body = empty ? {} : parseJsonObject(request.body);
     this.#parts.validation.check(route.body, body);
-    if (this.#parts.service.rules.strictFields) refuseUnknown(route, body as object);
+    refuseContradiction(route, params, body);
+    if (this.#parts.service.rules.strictFields) refuseUnknown(route, body);
     return body;
+  }
+}
+
+/** A PUT whose body names another record than its path was meant for that one. */
+function refuseContradiction(
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  { id }: { id?: unknown },
+): void {
+  const [own, ...others] = Object.values(params);
+  if (route.method !== 'PUT' || route.comparesRecords === true || others.length > 0) return;
+  if (id !== undefined && id !== null && id !== own) {
+    throw new Refusal(400, `id: ${JSON.stringify(id)} is not the ${JSON.stringify(own)} of the path`);
   }
 }
 
@@ -207,6 +232,10 @@ function propertiesOf(schema: Route['body'] | Route['answer']): object {
   return typeof schema === 'object' && 'properties' in schema ? (schema.properties as object) : {};
 }
 
+/** Whether the route is the interface's own and takes its headers; logging in does not (section 4). */
+const ofService = (route: Route): boolean =>
+  route.open !== true && /^\/(services|organizations)\//.test(route.path);
+
 const NOBODY: Caller = {
   account: '',
   email: '',
@@ -222,23 +251,6 @@ const isList = (route: Route): boolean => route.method === 'GET' && !route.path.
 function splitOnce(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new Refusal(400, `the body is not UTF-8 (${(cause as Error).message})`);
-  }
-  if (text.trim() === '') throw new Refusal(400, 'a JSON body is needed');
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch (cause) {
-    throw new Refusal(400, `the body is not JSON: ${(cause as Error).message}`);
-  }
-  throw new Refusal(400, 'the body has to be a JSON object');
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };

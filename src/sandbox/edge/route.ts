@@ -49,6 +49,10 @@ export interface Route {
   open?: true;
   /** JSON body, or `bytes` where the body is not JSON. */
   body?: TSchema | 'bytes';
+  /** No body at all means an empty object. */
+  bodyOptional?: true;
+  /** The body is a record to compare with that of the path, and may be another one. */
+  comparesRecords?: true;
   /** The bodies that the route takes, where they differ by type; each is stricter than `body`. */
   variants?: readonly TSchema[];
   /** Schema of the successful answer, where it is JSON. */

@@ -19,6 +19,8 @@ export function operate(
 ): Outcome {
   const { service } = call;
   let instance = changeable(call);
+  const { method = operation } = call.body as { method?: string };
+  if (method !== operation) throw badRequest(`method: "${method}" is not the ${operation} of the path`);
   if (!service.rules.accepts[operation](instance.state, instance.operation.event)) {
     throw conflict(`${operation}: not possible while instance ${instance.id} is (${pair(instance)})`);
   }

@@ -12,14 +12,14 @@ import {
   InstanceEntry,
   InstanceUpdate,
   OperationAnswer,
+  OperationRequest,
   PullRequest,
-  ReconfigureRequest,
   ServiceAnswer,
 } from './schemas.ts';
 import { update } from './update.ts';
 import { operationView, serviceView } from './view.ts';
 
-const OPERATIONS = ['deploy', 'poweron', 'shutdown', 'reinstall'] as const;
+const OPERATIONS = ['deploy', 'poweron', 'shutdown', 'reinstall', 'reconfigure'] as const;
 
 /** Interface document section 4.2. */
 export const instanceRoutes: readonly Route[] = [
@@ -84,21 +84,13 @@ export const instanceRoutes: readonly Route[] = [
     path: `/services/instances/{instance_id}/${operation}`,
     summary: `Start the operation ${operation}`,
     success: 202,
+    alsoSuccess: [200],
     errors: [409],
+    body: OperationRequest,
+    bodyOptional: true,
     answer: InstanceAnswer,
     handler: (call) => operate(call, operation),
   })),
-  {
-    method: 'PUT',
-    path: '/services/instances/{instance_id}/reconfigure',
-    summary: 'Start the operation reconfigure',
-    success: 202,
-    alsoSuccess: [200],
-    errors: [409],
-    body: ReconfigureRequest,
-    answer: InstanceAnswer,
-    handler: (call) => operate(call, 'reconfigure'),
-  },
   {
     method: 'PUT',
     path: '/services/instances/{instance_id}/pull',

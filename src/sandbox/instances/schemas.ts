@@ -40,7 +40,8 @@ export const InstanceUpdate = Type.Object({
   schedule: Type.Optional(Type.Union([LeaseInput, Type.Null()])),
 });
 
-export const ReconfigureRequest = Type.Object({
+/** What reconfigure lists; the other operations take it too, and none of them needs it. */
+export const OperationRequest = Type.Object({
   id: Type.Optional(Type.String()),
   method: Type.Optional(Type.String()),
 });

@@ -134,7 +134,7 @@ function requestBody(route: Route, example: unknown): Json {
   const schema =
     route.variants === undefined ? plain(route.body) : { anyOf: route.variants.map((body) => plain(body)) };
   const media = { schema, ...(example === undefined ? {} : { example }) };
-  return { requestBody: { required: true, content: { 'application/json': media } } };
+  return { requestBody: { required: route.bodyOptional !== true, content: { 'application/json': media } } };
 }
 
 /** Every code with its body: those that the interface names, and the common ones. */
