@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import { BUNDLES, bundledReadings } from './edge/bundles.ts';
 import type { HeaderNames } from './edge/header-names.ts';
+import { writePrivateFile } from './private-file.ts';
 import { createSandbox, type SandboxLog } from './sandbox.ts';
 import { READINGS, type ReadingChoice } from './edge/readings.ts';
 
@@ -24,6 +25,8 @@ export interface SandboxCommandOptions {
   duration?: readonly string[];
   /** `name=value` */
   reading?: readonly string[];
+  /** Names of bundled readings. */
+  as?: readonly string[];
   /** `token=NAME` or `release=NAME` */
   header?: readonly string[];
   credentialsFile?: string;
@@ -136,6 +139,12 @@ export const SANDBOX_FLAGS: readonly SandboxFlag[] = [
     type: 'list',
   },
   {
+    name: 'as',
+    flags: '--as <name>',
+    description: `readings that belong together (repeatable): ${Object.keys(BUNDLES).join(', ')}`,
+    type: 'list',
+  },
+  {
     name: 'header',
     flags: '--header <token|release=NAME>',
     description: "another name for the token or the release header, beside the interface's own (repeatable)",
@@ -169,7 +178,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     teams: options.team ?? [],
     latency: options.latency ?? 0,
     durations: durations(options.duration ?? []),
-    readings: Object.fromEntries(pairs(options.reading ?? [], '--reading')) as ReadingChoice,
+    readings: { ...bundledReadings(options.as ?? []), ...readings(options.reading ?? []) },
     headers: headerNames(options.header ?? []),
     ...(options.runScripts === undefined ? {} : { runScripts: options.runScripts }),
     ...(options.scriptTimeout === undefined ? {} : { scriptTimeoutMs: options.scriptTimeout }),
@@ -187,7 +196,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     });
     const facts = { ...address, schemaBase: sandbox.schemaBase, data: sandbox.data, ...sandbox.credentials };
     if (options.credentialsFile !== undefined) {
-      writeFileSync(options.credentialsFile, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
+      writePrivateFile(options.credentialsFile, `${JSON.stringify(facts, null, 2)}\n`);
     }
     io.write(greeting(facts));
     await ended(io.signal);
@@ -237,6 +246,8 @@ function pairs(texts: readonly string[], flag: string): [string, string][] {
     return [text.slice(0, at), text.slice(at + 1)];
   });
 }
+
+const readings = (texts: readonly string[]): ReadingChoice => Object.fromEntries(pairs(texts, '--reading'));
 
 function headerNames(texts: readonly string[]): HeaderNames {
   const names = { token: [] as string[], release: [] as string[] };

@@ -18,6 +18,7 @@ import { Hidden } from './edge/hidden.ts';
 import { Lag } from './edge/lag.ts';
 import { compileRules, type ReadingChoice } from './edge/readings.ts';
 import { Router } from './edge/router.ts';
+import { Unread } from './edge/unread.ts';
 import { validation } from './edge/validate.ts';
 import { Engine, type JobResumer, type JobRunner } from './engine.ts';
 import type { SandboxAnswer, SandboxRequest } from './http.ts';
@@ -129,7 +130,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     ids: new Ids(random),
     random,
     engine,
-    schemaBase: (options.schemaBase ?? DEFAULT_BASE).replace(/\/+$/, ''),
+    schemaBase: schemaBase(options.schemaBase ?? DEFAULT_BASE),
     views: new ViewCache(),
     calls: new Calls(),
     scripts: scripts?.host,
@@ -149,6 +150,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     lag: new Lag(store, time),
     hidden: new Hidden(),
     calls: service.calls,
+    unread: new Unread([...(options.headers?.token ?? []), ...(options.headers?.release ?? [])], (record) =>
+      log(record.kind === 'path' ? 'nothing answers here' : 'nothing reads this header', { ...record }),
+    ),
     readHeaders: headerReader(options.headers ?? {}),
     stopped: stopping.signal,
     onError: (error: unknown): void =>
@@ -177,6 +181,17 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       store.close();
     },
   };
+}
+
+/** An absolute URI without a trailing slash (service-behaviour.md 1). @throws Error */
+function schemaBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || /[\s?#]/.test(text)) {
+    throw new Error(`schema base "${text}": give an absolute URI, such as ${DEFAULT_BASE}`);
+  }
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
 }
 
 /** Machines live beside the data, or in a temporary folder that goes with the sandbox. */

@@ -5,6 +5,7 @@ import type { Fault } from '../edge/faults.ts';
 import type { HideCreated } from '../edge/hidden.ts';
 import type { ListLag } from '../edge/lag.ts';
 import { compileRules, type ReadingChoice } from '../edge/readings.ts';
+import type { UnreadRecord } from '../edge/unread.ts';
 import type { OperationFault } from '../instances/run/operation-faults.ts';
 import type { Service } from '../service.ts';
 import type { Durations } from '../settings.ts';
@@ -148,6 +149,11 @@ export class Admin {
   /** What was asked so far, the oldest first. */
   calls(filter?: CallFilter): readonly CallRecord[] {
     return this.#parts.calls.list(filter);
+  }
+
+  /** Paths and headers that were asked for and that nothing answers or reads. */
+  unread(): readonly UnreadRecord[] {
+    return this.#parts.unread.list();
   }
 
   clearCalls(): void {

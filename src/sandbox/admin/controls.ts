@@ -108,6 +108,10 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
     },
   },
   'DELETE /calls': { about: 'Forgets them.', run: ({ admin }) => admin.clearCalls() },
+  'GET /unread': {
+    about: 'Paths and headers that clients asked for and that nothing here answers or reads.',
+    run: ({ admin }) => admin.unread(),
+  },
   'GET /records/{id}': {
     about: 'All stored records of a table.',
     run: ({ admin, id }) => admin.records(tableOf(id)),

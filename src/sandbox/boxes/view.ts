@@ -1,3 +1,4 @@
+import { iconOf } from '../icon.ts';
 import type { BoxDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
@@ -13,7 +14,7 @@ export function boxView(service: Service, box: BoxDoc): Record<string, unknown> 
     organization: box.organization,
     visibility: box.visibility,
     members: box.members,
-    icon: box.icon,
+    ...iconOf(box),
     created: box.created,
     updated: box.updated,
     deleted: box.deleted,
@@ -21,7 +22,7 @@ export function boxView(service: Service, box: BoxDoc): Record<string, unknown> 
     automatic_updates: box.automatic_updates,
     ...(box.draft_from === undefined ? {} : { draft_from: box.draft_from }),
     ...(box.version === undefined ? {} : { version: box.version }),
-    ...box.fields,
+    ...Object.fromEntries(Object.entries(box.fields).filter(([, value]) => value !== null)),
   };
 }
 

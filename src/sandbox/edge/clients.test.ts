@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { ok, startFixture } from '../fixture.ts';
+import { bundledReadings } from './bundles.ts';
+import { compileRules } from './readings.ts';
 
 const TOKEN = '11111111-2222-4333-8444-555555555555';
 const NO_TOKEN = { 'service-token': '', 'service-release': '' };
@@ -132,4 +134,39 @@ test('a body nested without end is refused', async () => {
   });
   const text = { schema: 'x', name: '[[[['.repeat(60) };
   expect((await call('POST', '/services/boxes', text)).body.message).toContain('schema:');
+});
+
+// V11, V12
+test('classic is a bundle of readings that exist, and a reading of its own wins', () => {
+  expect(compileRules(bundledReadings(['classic']))).toMatchObject({ boxPostComplete: true, nameLimit: 256 });
+  const chosen = { ...bundledReadings(['classic']), boxPost: 'empty' } as const;
+  expect(compileRules(chosen).boxPostComplete).toBe(false);
+  expect(() => bundledReadings(['modern'])).toThrow(
+    'no readings are bundled as "modern": choose one of classic',
+  );
+});
+
+test('paths and headers that nothing answers or reads are told once, and counted, without a value', async () => {
+  const told: unknown[] = [];
+  const { call, sandbox } = await startFixture({
+    headers: { token: ['X-Old-Token'] },
+    log: (message, fields) => void told.push([message, fields]),
+  });
+  const old = { 'x-old-token': TOKEN, 'x-old-release': '4.0', 'user-agent': 'old', 'x-forwarded-for': '::1' };
+  for (let n = 0; n < 2; n++) {
+    await call('GET', `/services/profiles/${TOKEN}`, undefined, old);
+    await call('PATCH', '/services/boxes', undefined, old);
+    await call('GET', '/services/boxes', undefined, { ...NO_TOKEN, 'older-token': 'secret' });
+  }
+  expect(sandbox.admin.unread()).toEqual([
+    { kind: 'path', name: 'GET /services/profiles/{id}', count: 2, status: 404 },
+    { kind: 'header', name: 'x-old-release', count: 4, status: 405 },
+    { kind: 'path', name: 'PATCH /services/boxes', count: 2, status: 405 },
+    { kind: 'header', name: 'older-token', count: 2, status: 401 },
+  ]);
+  expect(told).toHaveLength(4);
+  expect(told[0]).toEqual([
+    'nothing answers here',
+    { kind: 'path', name: 'GET /services/profiles/{id}', count: 1, status: 404 },
+  ]);
 });

@@ -11,6 +11,7 @@ import type { Call, Outcome, Route } from './route.ts';
 import { parseJsonObject } from './json-body.ts';
 import type { Match, Router } from './router.ts';
 import { spoil } from './spoil.ts';
+import type { Unread } from './unread.ts';
 import type { Validation } from './validate.ts';
 
 /** Largest JSON body that is taken, bytes. */
@@ -26,6 +27,7 @@ export interface EdgeParts {
   lag: Lag;
   hidden: Hidden;
   calls: Calls;
+  unread: Unread;
   /** Gives headers that came under other names the interface's names. */
   readHeaders: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
   /** Ends every wait when the sandbox stops. */
@@ -79,6 +81,7 @@ export class Edge {
         this.#answer({ request, match, pathname, search }),
       );
       record.status = answer.status;
+      this.#parts.unread.note(arriving, pathname, match.kind === 'route', answer.status);
       return answer;
     } catch (error) {
       if (error instanceof ConnectionLost) record.lost = error.effect;
@@ -253,6 +256,9 @@ function splitOnce(text: string, mark: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
+/** Texts of users are in most answers: none is to be taken for a page or a script. */
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8');
@@ -273,11 +279,12 @@ function encodeList(items: readonly string[]): Uint8Array {
 function render(outcome: Outcome, success: number): SandboxAnswer {
   const answer = (body: Uint8Array, headers: Record<string, string>, status?: number): SandboxAnswer => ({
     status: status ?? success,
-    headers,
+    headers: { ...NO_SNIFFING, ...headers },
     body,
   });
   if (outcome.kind === 'json') {
-    return answer(encode(JSON.stringify(outcome.value)), { ...JSON_TYPE }, outcome.status);
+    const headers = { ...JSON_TYPE, ...outcome.headers };
+    return answer(encode(JSON.stringify(outcome.value)), headers, outcome.status);
   }
   if (outcome.kind === 'text') {
     return answer(
@@ -308,7 +315,11 @@ const NAMES: Readonly<Record<number, string>> = {
 /** Every 4xx and 5xx has a JSON object with a text `message` (service-behaviour.md 6). */
 function failure(status: number, message: string, headers: Record<string, string> = {}): SandboxAnswer {
   const body = { message, error: NAMES[status] ?? 'Error', code: status };
-  return { status, headers: { ...JSON_TYPE, ...headers }, body: encode(JSON.stringify(body)) };
+  return {
+    status,
+    headers: { ...JSON_TYPE, ...NO_SNIFFING, ...headers },
+    body: encode(JSON.stringify(body)),
+  };
 }
 
 function faultAnswer(fault: Fault): SandboxAnswer {

@@ -29,7 +29,7 @@ export interface Call {
 
 /** What a handler gives back; the edge makes an answer of it. */
 export type Outcome =
-  | { kind: 'json'; value: unknown; status?: number }
+  | { kind: 'json'; value: unknown; status?: number; headers?: Record<string, string> }
   /** JSON text made earlier. */
   | { kind: 'text'; text: string; type?: string; status?: number; headers?: Record<string, string> }
   | { kind: 'list'; items: readonly string[] }

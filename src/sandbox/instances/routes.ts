@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { canSee } from '../access.ts';
+import { canChange, canSee } from '../access.ts';
 import type { Route } from '../edge/route.ts';
 import { operate, pull, remove } from './actions.ts';
 import { deploy } from './deploy.ts';
@@ -122,7 +122,10 @@ export const instanceRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     answer: ServiceAnswer,
-    handler: (call) => ({ kind: 'json', value: serviceView(call.service, visible(call)) }),
+    handler: (call) => {
+      const instance = visible(call);
+      return { kind: 'json', value: serviceView(call.service, instance, canChange(call.caller, instance)) };
+    },
   },
   {
     method: 'GET',

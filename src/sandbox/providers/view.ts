@@ -1,3 +1,4 @@
+import { iconOf } from '../icon.ts';
 import type { ProviderDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
@@ -12,7 +13,7 @@ export function providerView(service: Service, provider: ProviderDoc): Record<st
     uri: `/services/providers/${provider.id}`,
     name: provider.name,
     description: provider.description,
-    icon: provider.icon,
+    ...iconOf(provider),
     schema: `${service.schemaBase}/${provider.kind}/provider`,
     type: provider.type,
     owner: provider.owner,

@@ -1,3 +1,4 @@
+import { iconOf } from '../icon.ts';
 import type { WorkspaceDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
@@ -11,7 +12,7 @@ export function workspaceView(service: Service, workspace: WorkspaceDoc): Record
     created: workspace.created,
     updated: workspace.updated,
     deleted: workspace.deleted,
-    icon: workspace.icon,
+    ...iconOf(workspace),
   };
   if (workspace.kind === 'team') {
     const { organizations, members, owner, ldap_groups } = workspace;
