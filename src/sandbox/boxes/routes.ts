@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { canChange, canSeeBox } from '../access.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { forbidden, notFound } from '../http.ts';
-import { iconOf } from '../icon.ts';
 import type { BoxDoc } from '../model.ts';
 import { createBox } from './create.ts';
 import { boxDiff } from './diff.ts';
@@ -11,7 +10,7 @@ import { BoxAnswer, BoxList, CommonBox, DiffAnswer, NEW_BOX_VARIANTS, NewBox } f
 import { boxChildren } from './tree.ts';
 import { updateBox } from './update.ts';
 import { versionsOf } from './versions.ts';
-import { boxText } from './view.ts';
+import { boxText, iconOf } from './view.ts';
 
 /** The box of the path. @throws Refusal 404 or 403 */
 export function visibleBox(call: Call): BoxDoc {
@@ -25,6 +24,7 @@ export function visibleBox(call: Call): BoxDoc {
 function changeableBox(call: Call): BoxDoc {
   const box = visibleBox(call);
   if (!canChange(call.caller, box)) throw forbidden(`you may read box ${box.id}, not change it`);
+  checkSameRecord(call, box.id);
   return box;
 }
 
@@ -196,7 +196,6 @@ export const boxRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     body: CommonBox,
-    comparesRecords: true,
     answer: DiffAnswer,
     handler: (call) => ({ kind: 'json', value: compare(call, visibleBox(call)) }),
   },

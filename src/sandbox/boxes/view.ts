@@ -1,6 +1,10 @@
-import { iconOf } from '../icon.ts';
 import type { BoxDoc } from '../model.ts';
 import type { Service } from '../service.ts';
+
+/** The icon is a URI, or not there. */
+export function iconOf({ icon }: BoxDoc): { icon?: string } {
+  return icon === '' ? {} : { icon };
+}
 
 /** A box as the interface document's section 2.1 has it. */
 export function boxView(service: Service, box: BoxDoc): Record<string, unknown> {

@@ -36,8 +36,6 @@ export interface EdgeParts {
   onError: (error: unknown) => void;
 }
 
-type RouteMatch = Extract<Match, { kind: 'route' }>;
-
 /** A request that has been matched with a route. */
 interface Arrived {
   request: SandboxRequest;
@@ -165,7 +163,7 @@ export class Edge {
     if (caller === undefined && route.open !== true) {
       throw new Refusal(401, 'the token is missing or not valid; get one from POST /services/security/token');
     }
-    const body = this.#body(request, match);
+    const body = this.#body(request, route);
     const { service, validation, lag, hidden } = this.#parts;
     hidden.check(request.method, params);
     const call: Call = {
@@ -193,7 +191,7 @@ export class Edge {
     }
   }
 
-  #body(request: SandboxRequest, { route, params }: RouteMatch): unknown {
+  #body(request: SandboxRequest, route: Route): unknown {
     if (route.body === undefined) return undefined;
     const limit = route.body === 'bytes' ? MAX_UPLOAD_BYTES : MAX_JSON_BYTES;
     if (request.body.length > limit) throw new Refusal(413, `the body is longer than ${limit} bytes`);
@@ -201,22 +199,8 @@ export class Edge {
     const empty = route.bodyOptional === true && request.body.length === 0;
     const body = empty ? {} : parseJsonObject(request.body);
     this.#parts.validation.check(route.body, body);
-    refuseContradiction(route, params, body);
     if (this.#parts.service.rules.strictFields) refuseUnknown(route, body);
     return body;
-  }
-}
-
-/** A PUT whose body names another record than its path was meant for that one. */
-function refuseContradiction(
-  route: Route,
-  params: Readonly<Record<string, string>>,
-  { id }: { id?: unknown },
-): void {
-  const [own, ...others] = Object.values(params);
-  if (route.method !== 'PUT' || route.comparesRecords === true || others.length > 0) return;
-  if (id !== undefined && id !== null && id !== own) {
-    throw new Refusal(400, `id: ${JSON.stringify(id)} is not the ${JSON.stringify(own)} of the path`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Caller, Service } from '../service.ts';
 import type { BoxDoc, InstanceDoc, ProviderDoc, WorkspaceDoc } from '../model.ts';
+import { badRequest } from '../http.ts';
 import type { Validation } from './validate.ts';
 import type { TableView } from '../store/table.ts';
 
@@ -51,8 +52,6 @@ export interface Route {
   body?: TSchema | 'bytes';
   /** No body at all means an empty object. */
   bodyOptional?: true;
-  /** The body is a record to compare with that of the path, and may be another one. */
-  comparesRecords?: true;
   /** The bodies that the route takes, where they differ by type; each is stricter than `body`. */
   variants?: readonly TSchema[];
   /** Schema of the successful answer, where it is JSON. */
@@ -85,4 +84,12 @@ export function idsOf(call: Call): Set<string> | undefined {
       .map((id) => id.trim())
       .filter((id) => id !== ''),
   );
+}
+
+/** A body that names another record than its path was meant for that one. @throws Refusal 400 */
+export function checkSameRecord(call: Call, id: string): void {
+  const { id: given } = (call.body ?? {}) as { id?: unknown };
+  if (given !== undefined && given !== null && given !== id) {
+    throw badRequest(`id: ${JSON.stringify(given).slice(0, 100)} is not the "${id}" of the path`);
+  }
 }

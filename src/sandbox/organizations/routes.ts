@@ -4,7 +4,6 @@ import { badRequest, forbidden, notFound } from '../http.ts';
 import type { JobDoc, OrganizationDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 import { MASK } from '../boxes/masks.ts';
-import { iconOf } from '../icon.ts';
 import { fieldsOf, type OrganizationFields } from './fields.ts';
 import { OrganizationAnswer, OrganizationBody } from './schemas.ts';
 
@@ -26,15 +25,14 @@ function administered(call: Call): OrganizationDoc {
   return organization;
 }
 
-/** The fields without passwords in them, and without an icon where there is none. */
+/** The fields without passwords in them. */
 function shownFields({ fields }: OrganizationDoc): Record<string, unknown> {
-  const { icon, ...others } = fields as { icon: string };
   const given = fields['authentication'] as OrganizationFields['authentication'];
   const sources = given.ldap_config?.sources?.map((source) =>
     source.ldap_search_password ? { ...source, ldap_search_password: MASK } : source,
   );
   const config = { ...given.ldap_config, ...(sources === undefined ? {} : { sources }) };
-  return { ...others, ...iconOf({ icon }), authentication: { ...given, ldap_config: config } };
+  return { ...fields, authentication: { ...given, ldap_config: config } };
 }
 
 export function organizationView(service: Service, organization: OrganizationDoc): Record<string, unknown> {

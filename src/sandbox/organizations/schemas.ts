@@ -143,7 +143,7 @@ export const OrganizationBody = Type.Object({
 
 export const OrganizationAnswer = Type.Object({
   ...OrganizationBody.properties,
-  icon: Type.Optional(text(256, 1)),
+
   setup: Type.Boolean(),
   created: Type.String(),
   updated: Type.String(),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { canChange, canSee, canSeeProvider, ownerFor } from '../access.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import type { Member, ProviderDoc } from '../model.ts';
 import { checkProviderEnabled } from '../organizations/gates.ts';
@@ -43,6 +43,7 @@ function changeable(call: Call): ProviderDoc {
   if (!canChange(call.caller, provider)) {
     throw forbidden(`you may use provider ${provider.id}, not change it`);
   }
+  checkSameRecord(call, provider.id);
   return provider;
 }
 

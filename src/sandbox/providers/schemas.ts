@@ -59,7 +59,7 @@ export const ProviderAnswer = Type.Object({
   uri: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  icon: Type.Optional(Type.String({ minLength: 1 })),
+  icon: Type.String(),
   schema: Type.String(),
   type: Type.String(),
   owner: Type.String(),

@@ -1,4 +1,3 @@
-import { iconOf } from '../icon.ts';
 import type { ProviderDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
@@ -13,7 +12,7 @@ export function providerView(service: Service, provider: ProviderDoc): Record<st
     uri: `/services/providers/${provider.id}`,
     name: provider.name,
     description: provider.description,
-    ...iconOf(provider),
+    icon: provider.icon,
     schema: `${service.schemaBase}/${provider.kind}/provider`,
     type: provider.type,
     owner: provider.owner,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { belongsTo, canChange, canSeeProvider } from '../access.ts';
 import { boxText } from '../boxes/view.ts';
 import { differing, keptWarnings } from '../edge/kept.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { warningHeader } from '../edge/warning.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import { instanceList } from '../instances/lookup.ts';
@@ -37,7 +37,7 @@ const WorkspaceAnswer = Type.Object({
   created: Timestamp,
   updated: Timestamp,
   deleted: Type.Union([Timestamp, Type.Null()]),
-  icon: Type.Optional(Type.String({ minLength: 1 })),
+  icon: Type.String(),
   // Team workspaces.
   organizations: Type.Optional(texts),
   members: Type.Optional(Type.Array(MemberSchema)),
@@ -80,6 +80,7 @@ function changeable(call: Call): WorkspaceDoc {
   const workspace = own(call);
   if (!canChange(call.caller, workspace))
     throw forbidden(`you may read workspace ${workspace.id}, not change it`);
+  checkSameRecord(call, workspace.id);
   return workspace;
 }
 

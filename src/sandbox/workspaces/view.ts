@@ -1,4 +1,3 @@
-import { iconOf } from '../icon.ts';
 import type { WorkspaceDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
@@ -12,7 +11,7 @@ export function workspaceView(service: Service, workspace: WorkspaceDoc): Record
     created: workspace.created,
     updated: workspace.updated,
     deleted: workspace.deleted,
-    ...iconOf(workspace),
+    icon: workspace.icon,
   };
   if (workspace.kind === 'team') {
     const { organizations, members, owner, ldap_groups } = workspace;
