@@ -30,6 +30,10 @@ export interface SandboxCommandOptions {
   /** `token=NAME` or `release=NAME` */
   header?: readonly string[];
   credentialsFile?: string;
+  /** Of `export` and `import`; `-` is standard output or input. */
+  file?: string;
+  /** Of `export`. */
+  secrets?: boolean;
 }
 
 /** One option as the command line shows it. */
@@ -155,6 +159,19 @@ export const SANDBOX_FLAGS: readonly SandboxFlag[] = [
     flags: '--credentials-file <path>',
     description: 'writes addresses and credentials there as JSON, readable by you only',
     type: 'text',
+  },
+  {
+    name: 'file',
+    flags: '--file <path>',
+    description: 'of export and import: the file of the state; - is standard output or input',
+    default: '-',
+    type: 'text',
+  },
+  {
+    name: 'secrets',
+    flags: '--secrets',
+    description: 'of export: passwords and tokens too; otherwise they are masked',
+    type: 'boolean',
   },
 ];
 

@@ -15,6 +15,8 @@ export type { UnreadRecord } from './edge/unread.ts';
 export { READINGS, type ReadingChoice, type ReadingName } from './edge/readings.ts';
 export type { OperationFault } from './instances/run/operation-faults.ts';
 export { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+export { runStateAction, STATE_ACTIONS, type StateAction, type StateOptions } from './state/action.ts';
+export { StateError, type StateDocument } from './state/document.ts';
 export { DataError } from './store/database.ts';
 export { TEST_PROVIDER_ID } from './providers/view.ts';
 export { runSandbox, SANDBOX_FLAGS } from './command.ts';

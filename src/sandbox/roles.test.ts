@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AccountSpec } from './accounts.ts';
 import type { Route } from './edge/route.ts';
 import { ok, startFixture, type Answered, type Fixture } from './fixture.ts';
 import { TEST_PROVIDER_ID } from './index.ts';
@@ -25,16 +26,17 @@ const TOKENS: Readonly<Record<Role, string>> = {
   nobody: '',
 };
 
+const user = (name: string, organization = 'public'): AccountSpec => ({
+  email: `${name}@example.com`,
+  password: 'secret-1',
+  token: `${name}-token`,
+  organization,
+});
+
 async function stage(): Promise<Stage> {
-  const user = (name: string, organization = 'public'): object => ({
-    email: `${name}@example.com`,
-    password: 'secret-1',
-    token: `${name}-token`,
-    organization,
-  });
   const fixture = await startFixture({
     teams: ['Shop', 'Spare'],
-    accounts: [user('member'), user('reader'), user('same'), user('other', 'acme')] as never,
+    accounts: [user('member'), user('reader'), user('same'), user('other', 'acme')],
   });
   const { call, clock, deployable, deploy, sandbox, upload } = fixture;
   const members = [

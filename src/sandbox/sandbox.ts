@@ -32,6 +32,9 @@ import { ROUTES } from './routes.ts';
 import { startServers, type Address, type ListenOptions, type Servers } from './server.ts';
 import type { Service } from './service.ts';
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import type { AccountDoc } from './model.ts';
+import { grantToken, passwordHash } from './security/tokens.ts';
+import type { StateDocument } from './state/document.ts';
 import { Store } from './store/store.ts';
 import { ServiceTime } from './time.ts';
 import { ViewCache } from './view-cache.ts';
@@ -61,6 +64,8 @@ export interface SandboxOptions {
   durations?: Partial<Durations>;
   /** Added to each call, milliseconds; a pair is a range. @default 0 */
   latency?: number | readonly [number, number];
+  /** Stands in the place of everything, the first user's password and token excepted. */
+  state?: StateDocument;
   /** Readings of open points; the others keep their defaults. */
   readings?: ReadingChoice;
   /** Really runs event scripts, as the user who runs the sandbox. @default false: they are simulated */
@@ -162,6 +167,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const credentials = firstRun(service, options);
   engine.load();
   const admin = new Admin({ ...parts, readings: options.readings ?? {} });
+  if (options.state !== undefined) admin.importState(options.state);
   let servers: Servers | undefined;
   return {
     handle: (request) => edge.handle(request),
@@ -210,27 +216,40 @@ function scriptHost(data: string, clock: Clock, limit = 300_000): { host: Script
 function firstRun(service: Service, options: SandboxOptions): Credentials {
   const { store, ids } = service;
   const known = store.accounts.all()[0];
-  if (known !== undefined) {
-    const teams = store.workspaces
-      .by('owner', known.workspace)
-      .filter((workspace) => workspace.kind === 'team');
+  if (known !== undefined && known.hash !== '') {
     return {
       email: known.email,
       password: undefined,
       token: undefined,
       workspace: known.workspace,
-      teams: teams.map((team) => team.id),
+      teams: teamsOf(service, known.workspace),
     };
   }
   const email = options.account?.email ?? 'admin@sandbox.example';
   const password = options.account?.password ?? ids.text('abcdefghijkmnpqrstuvwxyz23456789', 16);
   const token = options.account?.token ?? ids.uuid();
+  if (known !== undefined) return store.database.run(() => adopt(service, known, password, token));
   return store.database.run(() => {
     const account = createAccount(service, { ...options.account, email, password, token });
     for (const spec of options.accounts ?? []) createAccount(service, spec);
     const teams = (options.teams ?? []).map((name) => createTeam(service, account.workspace, name));
     return { email, password, token, workspace: account.workspace, teams };
   });
+}
+
+/** The first user of an imported state that came without passwords gets these. */
+function adopt(service: Service, known: AccountDoc, password: string, token: string): Credentials {
+  const { store, ids } = service;
+  const salt = ids.hex(16);
+  store.accounts.put({ ...known, salt, hash: passwordHash(password, salt) });
+  grantToken(service, known.id, token);
+  const { email, workspace } = known;
+  return { email, password, token, workspace, teams: teamsOf(service, workspace) };
+}
+
+function teamsOf({ store }: Service, workspace: string): string[] {
+  const owned = store.workspaces.by('owner', workspace);
+  return owned.filter(({ kind }) => kind === 'team').map(({ id }) => id);
 }
 
 function createTeam(service: Service, owner: string, name: string): string {

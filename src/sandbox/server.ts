@@ -38,9 +38,14 @@ export async function startServers(
 ): Promise<Servers> {
   const host = options.host ?? '127.0.0.1';
   const adminToken = options.adminToken ?? options.makeToken();
-  const service = await listen((request) => edge.handle(request), host, options.port ?? 0);
+  const port = { host, limit: MAX_UPLOAD_BYTES };
+  const service = await listen((request) => edge.handle(request), { ...port, port: options.port ?? 0 });
   try {
-    const control = await listen(adminHandler(admin, adminToken), host, options.adminPort ?? 0);
+    const control = await listen(adminHandler(admin, adminToken), {
+      host,
+      port: options.adminPort ?? 0,
+      limit: MAX_STATE_BYTES,
+    });
     return {
       address: { url: service.url, adminUrl: control.url, adminToken },
       close: async () => {
@@ -53,13 +58,15 @@ export async function startServers(
   }
 }
 
+/** Largest state that is imported, bytes. */
+const MAX_STATE_BYTES = 500_000_000;
+
 async function listen(
   handle: Handle,
-  host: string,
-  port: number,
+  { host, port, limit }: { host: string; port: number; limit: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
-    void serve(handle, incoming, response);
+    void serve(handle, limit, incoming, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -80,13 +87,18 @@ function close(server: Server): Promise<void> {
   });
 }
 
-async function serve(handle: Handle, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  handle: Handle,
+  limit: number,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const hungUp = new AbortController();
   response.once('close', () => hungUp.abort(new Error('the caller hung up')));
   try {
-    const body = await read(incoming);
+    const body = await read(incoming, limit);
     if (body === undefined) {
-      send(response, tooLarge());
+      send(response, tooLarge(limit));
       return;
     }
     const answer = await handle({
@@ -104,12 +116,12 @@ async function serve(handle: Handle, incoming: IncomingMessage, response: Server
 }
 
 /** The body, undefined when it is longer than anything that is taken. */
-async function read(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+async function read(incoming: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_UPLOAD_BYTES) return undefined;
+    if (length > limit) return undefined;
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
@@ -132,8 +144,8 @@ function send(response: ServerResponse, answer: SandboxAnswer): void {
   response.end(bodyless ? undefined : answer.body);
 }
 
-function tooLarge(): SandboxAnswer {
-  const message = `the body is longer than ${MAX_UPLOAD_BYTES} bytes`;
+function tooLarge(limit: number): SandboxAnswer {
+  const message = `the body is longer than ${limit} bytes`;
   return {
     status: 413,
     headers: { 'content-type': 'application/json', connection: 'close' },
