@@ -1,4 +1,5 @@
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import { keepHeapSmall } from './heap.ts';
 import { BUNDLES, bundledReadings } from './edge/bundles.ts';
 import type { HeaderNames } from './edge/header-names.ts';
 import { writePrivateFile } from './private-file.ts';
@@ -184,6 +185,7 @@ export interface CommandIo {
 
 /** Runs the embedded service until `io.signal` is aborted. @throws Error that names the option that is wrong */
 export async function runSandbox(options: SandboxCommandOptions, io: CommandIo): Promise<void> {
+  keepHeapSmall();
   const { email, password, token } = options;
   const sandbox = createSandbox({
     data: options.data,

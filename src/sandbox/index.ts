@@ -1,6 +1,7 @@
 export { createSandbox } from './sandbox.ts';
 export type { Credentials, Sandbox, SandboxLog, SandboxOptions } from './sandbox.ts';
 export type { AccountSpec } from './accounts.ts';
+export { keepHeapSmall } from './heap.ts';
 export { ConnectionLost } from './http.ts';
 export type { SandboxAnswer, SandboxRequest } from './http.ts';
 export type { Address, ListenOptions } from './server.ts';

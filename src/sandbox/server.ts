@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Admin } from './admin/admin.ts';
 import { adminHandler } from './admin/http.ts';
 import { MAX_UPLOAD_BYTES, type Edge } from './edge/edge.ts';
+import type { Answer } from './edge/chunks.ts';
 import { ConnectionLost, type SandboxAnswer, type SandboxRequest } from './http.ts';
 
 export interface ListenOptions {
@@ -28,7 +29,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-type Handle = (request: SandboxRequest) => Promise<SandboxAnswer>;
+type Handle = (request: SandboxRequest) => Promise<Answer>;
 
 /** Opens the service's port and the admin port. */
 export async function startServers(
@@ -39,7 +40,7 @@ export async function startServers(
   const host = options.host ?? '127.0.0.1';
   const adminToken = options.adminToken ?? options.makeToken();
   const port = { host, limit: MAX_UPLOAD_BYTES };
-  const service = await listen((request) => edge.handle(request), { ...port, port: options.port ?? 0 });
+  const service = await listen((request) => edge.open(request), { ...port, port: options.port ?? 0 });
   try {
     const control = await listen(adminHandler(admin, adminToken), {
       host,
@@ -98,7 +99,7 @@ async function serve(
   try {
     const body = await read(incoming, limit);
     if (body === undefined) {
-      send(response, tooLarge(limit));
+      await send(response, tooLarge(limit));
       return;
     }
     const answer = await handle({
@@ -108,7 +109,7 @@ async function serve(
       body,
       signal: hungUp.signal,
     });
-    send(response, answer);
+    await send(response, answer);
   } catch (error) {
     if (error instanceof ConnectionLost) incoming.socket.resetAndDestroy();
     else incoming.socket.destroy();
@@ -135,13 +136,41 @@ function headersOf(incoming: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-function send(response: ServerResponse, answer: SandboxAnswer): void {
-  const bodyless = answer.status === 204 || answer.status === 304;
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(bodyless ? {} : { 'content-length': String(answer.body.byteLength) }),
+async function send(response: ServerResponse, answer: Answer): Promise<void> {
+  const { status, headers } = answer;
+  if (!('body' in answer)) {
+    response.writeHead(status, headers);
+    for (const chunk of answer.chunks) {
+      // Others get their turn between two chunks, and no more is made than the caller reads.
+      if (response.write(chunk)) await turn();
+      else await drained(response);
+      if (response.destroyed) return;
+    }
+    response.end();
+    return;
+  }
+  const { body } = answer;
+  const bodyless = status === 204 || status === 304;
+  response.writeHead(status, {
+    ...headers,
+    ...(bodyless ? {} : { 'content-length': String(body.byteLength) }),
   });
-  response.end(bodyless ? undefined : answer.body);
+  response.end(bodyless ? undefined : body);
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Resolves when more can be written, or nobody reads any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      response.off('close', end);
+      resolve();
+    };
+    response.once('drain', end);
+    response.once('close', end);
+  });
 }
 
 function tooLarge(limit: number): SandboxAnswer {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { canChange, canSeeBox } from '../access.ts';
-import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { checkSameRecord, idsOf, listOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { forbidden, notFound } from '../http.ts';
 import type { BoxDoc } from '../model.ts';
 import { createBox } from './create.ts';
@@ -43,10 +43,8 @@ function remove(call: Call): Outcome {
   return { kind: 'none' };
 }
 
-const list = (call: Call, boxes: readonly BoxDoc[]): Outcome => ({
-  kind: 'list',
-  items: boxes.map((box) => boxText(call.service, box)),
-});
+const list = (call: Call, boxes: readonly BoxDoc[]): Outcome =>
+  listOf(boxes, (box) => boxText(call.service, box));
 
 /** The box of that id, where the caller can see it. */
 function seen({ service, caller }: Call, id: string): BoxDoc | undefined {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { collected, listChunks, type Answer } from './chunks.ts';
 import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
 import { Callers } from '../security/callers.ts';
 import { isForgery } from '../security/origin.ts';
@@ -44,6 +45,9 @@ interface Arrived {
   search: string;
 }
 
+/** Lists of more records are streamed. */
+const STREAM_FROM = 100;
+
 /** Everything between the wire and the handlers: faults, tokens, validation, transactions, the record of calls. */
 export class Edge {
   readonly #parts: EdgeParts;
@@ -55,7 +59,12 @@ export class Edge {
   }
 
   /** One request, one answer. @throws {@link ConnectionLost} when a fault breaks the connection */
-  async handle(arriving: SandboxRequest): Promise<SandboxAnswer> {
+  async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+    return collected(await this.open(request));
+  }
+
+  /** The same, with long lists as they are made. @throws {@link ConnectionLost} */
+  async open(arriving: SandboxRequest): Promise<Answer> {
     const { service, router, calls, faults } = this.#parts;
     const request = { ...arriving, headers: this.#parts.readHeaders(arriving.headers) };
     service.engine.settle();
@@ -90,8 +99,8 @@ export class Edge {
   async #withFaults(
     request: SandboxRequest,
     struck: readonly Fault[],
-    answer: () => SandboxAnswer,
-  ): Promise<SandboxAnswer> {
+    answer: () => Answer,
+  ): Promise<Answer> {
     const { service } = this.#parts;
     const wait = struck.reduce((sum, fault) => sum + this.#pick(fault.latency ?? 0), 0);
     await this.#sleep(this.#pick(service.settings.latency) + wait, request.signal);
@@ -105,7 +114,7 @@ export class Edge {
     if (commit !== undefined) await commit;
     if (struck.some((fault) => fault.hang === 'after')) await this.#hang(request.signal);
     if (struck.some((fault) => fault.lose === 'after')) throw new ConnectionLost('after');
-    for (const fault of struck) if (fault.body !== undefined) given = spoil(given, fault.body);
+    for (const fault of struck) if (fault.body !== undefined) given = spoil(collected(given), fault.body);
     return given;
   }
 
@@ -135,7 +144,7 @@ export class Edge {
     return signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
   }
 
-  #answer(arrived: Arrived): SandboxAnswer {
+  #answer(arrived: Arrived): Answer {
     try {
       return this.#serve(arrived);
     } catch (error) {
@@ -145,7 +154,7 @@ export class Edge {
     }
   }
 
-  #serve({ request, match, pathname, search }: Arrived): SandboxAnswer {
+  #serve({ request, match, pathname, search }: Arrived): Answer {
     if (match.kind === 'none') throw new Refusal(404, `there is nothing at ${pathname}`);
     if (match.kind === 'malformed') throw new Refusal(400, 'the path is not valid percent-encoding');
     if (match.kind === 'method') {
@@ -180,7 +189,8 @@ export class Edge {
     const outcome = service.store.database.share(() => route.handler(call));
     const answer = render(outcome, route.success);
     hidden.created(request.method, route.path, outcome);
-    return request.method === 'HEAD' ? { ...answer, body: new Uint8Array() } : answer;
+    if (request.method !== 'HEAD') return answer;
+    return { status: answer.status, headers: answer.headers, body: new Uint8Array() };
   }
 
   #checkRelease(request: SandboxRequest): void {
@@ -247,20 +257,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
-/** `[a,b]` written piece by piece: a list of 10,000 records is 25 MB, which need not exist twice. */
-function encodeList(items: readonly string[]): Uint8Array {
-  const length = items.reduce((sum, item) => sum + Buffer.byteLength(item) + 1, 1);
-  const bytes = Buffer.allocUnsafe(Math.max(length, 2));
-  let at = bytes.write('[');
-  for (const [n, item] of items.entries()) {
-    if (n > 0) at += bytes.write(',', at);
-    at += bytes.write(item, at);
-  }
-  bytes.write(']', at);
-  return bytes;
-}
-
-function render(outcome: Outcome, success: number): SandboxAnswer {
+function render(outcome: Outcome, success: number): Answer {
   const answer = (body: Uint8Array, headers: Record<string, string>, status?: number): SandboxAnswer => ({
     status: status ?? success,
     headers: { ...NO_SNIFFING, ...headers },
@@ -277,7 +274,11 @@ function render(outcome: Outcome, success: number): SandboxAnswer {
       outcome.status,
     );
   }
-  if (outcome.kind === 'list') return answer(encodeList(outcome.items), { ...JSON_TYPE });
+  if (outcome.kind === 'list') {
+    const headers = { ...NO_SNIFFING, ...JSON_TYPE };
+    const answered = { status: success, headers, chunks: listChunks(outcome.items) };
+    return outcome.count > STREAM_FROM ? answered : collected(answered);
+  }
   if (outcome.kind === 'bytes') {
     return answer(outcome.bytes, { 'content-type': outcome.type, ...outcome.headers });
   }

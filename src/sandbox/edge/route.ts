@@ -33,7 +33,8 @@ export type Outcome =
   | { kind: 'json'; value: unknown; status?: number; headers?: Record<string, string> }
   /** JSON text made earlier. */
   | { kind: 'text'; text: string; type?: string; status?: number; headers?: Record<string, string> }
-  | { kind: 'list'; items: readonly string[] }
+  /** JSON texts, made one by one while the list is sent; `count` is how many there are. */
+  | { kind: 'list'; items: Iterable<string>; count: number }
   | { kind: 'bytes'; bytes: Uint8Array; type: string; headers?: Record<string, string> }
   | { kind: 'none'; status?: number; headers?: Record<string, string> };
 
@@ -65,6 +66,15 @@ export interface Route {
   /** Names of the query parameters that mean something. */
   query?: readonly string[];
   handler: (call: Call) => Outcome;
+}
+
+/** A list of records, whose texts are made while it is sent: records are values, so it is of one moment. */
+export function listOf<T>(records: readonly T[], text: (record: T) => string): Outcome {
+  return { kind: 'list', items: texts(records, text), count: records.length };
+}
+
+function* texts<T>(records: readonly T[], text: (record: T) => string): Generator<string> {
+  for (const record of records) yield text(record);
 }
 
 /** A path parameter that the route is known to have. */

@@ -54,9 +54,9 @@ function policyText(service: Service, instance: InstanceDoc): string {
   return JSON.stringify({ ...view, variables: [...(view['variables'] as Variable[]), ...variables] });
 }
 
-/** An instance as the interface document's section 2.6 has it, as JSON text made of parts that are kept. */
+/** An instance as the interface document's section 2.6 has it, as JSON text; that of its boxes is kept, since many share them. */
 export function instanceText(service: Service, instance: InstanceDoc): string {
-  const text = service.views.text('instance', instance, () => own(service, instance));
+  const text = JSON.stringify(own(service, instance));
   const boxes = instance.stack.flatMap((id) => {
     const box = shownBox(service, id);
     return box === undefined ? [] : [boxText(service, box)];
@@ -67,11 +67,11 @@ export function instanceText(service: Service, instance: InstanceDoc): string {
 /** A list entry; lean ones lack machines, boxes and policy box (service-behaviour.md 2.4). */
 export function instanceEntry(service: Service, instance: InstanceDoc): string {
   if (!service.rules.leanInstances) return instanceText(service, instance);
-  return service.views.text('instance-entry', instance, () => ({
+  return JSON.stringify({
     ...instanceHead(service, instance),
     service: { id: instance.service.id, type: instance.service.type },
     variables: instance.variables.map(service.rules.showVariable),
-  }));
+  });
 }
 
 /** An instance operation record (interface document section 2.6). */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { request } from 'undici';
 import { writePrivateFile } from '../private-file.ts';
 import { Store } from '../store/store.ts';
 import { ServiceTime } from '../time.ts';
@@ -101,6 +100,8 @@ function running(credentialsFile: string): Place {
     throw new Error(`--credentials-file ${credentialsFile}: it names no admin port`);
   }
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: string): Promise<unknown> => {
+    // Loaded here: a sandbox that only serves does without it.
+    const { request } = await import('undici');
     const { statusCode, body: answer } = await request(`${adminUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${adminToken}` },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { belongsTo, canChange, canSeeProvider } from '../access.ts';
 import { boxText } from '../boxes/view.ts';
 import { differing, keptWarnings } from '../edge/kept.ts';
-import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { checkSameRecord, idsOf, listOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { warningHeader } from '../edge/warning.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import { instanceList } from '../instances/lookup.ts';
@@ -319,7 +319,7 @@ export const workspaceRoutes: readonly Route[] = [
     query: ['ids'],
     handler: (call) => {
       const boxes = ofWorkspace(call.listing.boxes, own(call).id).filter((box) => box.version === undefined);
-      return { kind: 'list', items: filterIds(call, boxes).map((box) => boxText(call.service, box)) };
+      return listOf(filterIds(call, boxes), (box) => boxText(call.service, box));
     },
   },
   {
