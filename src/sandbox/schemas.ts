@@ -59,6 +59,12 @@ export const FailureAnswer = Type.Object({
   message: Type.String({ examples: ['name: is required'] }),
   error: Type.String({ examples: ['Bad Request'] }),
   code: Type.Integer({ examples: [400] }),
+  reason: Type.Optional(
+    Type.Enum(['invalid', 'refused'], {
+      description:
+        'Of a 400. invalid: the request does not fit this description. refused: it fits, and asks for something that is not there, is not visible to the caller, or cannot be; `message` names it.',
+    }),
+  ),
 });
 
 /** A file by reference (events, readme, dockerfile). */

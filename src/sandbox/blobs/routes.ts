@@ -108,7 +108,8 @@ export const blobRoutes: readonly Route[] = [
     summary: 'Read a stored file',
     success: 200,
     errors: [400],
-    text: 'application/octet-stream',
+    // Whatever it was uploaded as.
+    text: '*/*',
     handler: (call) => {
       const id = param(call, 'file_id');
       if (!/^[0-9a-f]{24}$/.test(id)) throw badRequest(`file_id: "${id}" is not an id of 24 hex digits`);

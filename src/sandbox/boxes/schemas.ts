@@ -176,7 +176,7 @@ export const NEW_BOX_VARIANTS: readonly TSchema[] = Object.entries(KIND_FIELDS).
   ([kind, { properties }]) =>
     Type.Object({
       ...NewBox.properties,
-      schema: Type.String({ pattern: `/boxes/${kind}$` }),
+      schema: Type.Literal(`{schema_base}/boxes/${kind}`),
       ...properties,
     }),
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { collected, listChunks, type Answer } from './chunks.ts';
-import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
+import { ConnectionLost, invalid, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
 import { Callers } from '../security/callers.ts';
 import { isForgery } from '../security/origin.ts';
 import type { Caller, Service } from '../service.ts';
@@ -148,7 +148,7 @@ export class Edge {
     try {
       return this.#serve(arrived);
     } catch (error) {
-      if (error instanceof Refusal) return failure(error.status, error.message, error.headers);
+      if (error instanceof Refusal) return failure(error.status, error.message, error.headers, error.reason);
       this.#parts.onError(error);
       return failure(500, 'the sandbox failed; its log says why');
     }
@@ -156,7 +156,7 @@ export class Edge {
 
   #serve({ request, match, pathname, search }: Arrived): Answer {
     if (match.kind === 'none') throw new Refusal(404, `there is nothing at ${pathname}`);
-    if (match.kind === 'malformed') throw new Refusal(400, 'the path is not valid percent-encoding');
+    if (match.kind === 'malformed') throw invalid('the path is not valid percent-encoding');
     if (match.kind === 'method') {
       const allow = { allow: match.allow.join(', ') };
       if (request.method === 'OPTIONS') return { status: 204, headers: allow, body: new Uint8Array() };
@@ -222,7 +222,7 @@ function refuseUnknown(route: Route, body: object): void {
     ...(route.moreFields ?? []),
   ]);
   const unknown = Object.keys(body).find((name) => !known.has(name));
-  if (unknown !== undefined) throw new Refusal(400, `${unknown}: is not a field of this request`);
+  if (unknown !== undefined) throw invalid(`${unknown}: is not a field of this request`);
 }
 
 function propertiesOf(schema: Route['body'] | Route['answer']): object {
@@ -298,8 +298,14 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 
 /** Every 4xx and 5xx has a JSON object with a text `message` (service-behaviour.md 6). */
-function failure(status: number, message: string, headers: Record<string, string> = {}): SandboxAnswer {
-  const body = { message, error: NAMES[status] ?? 'Error', code: status };
+function failure(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+  reason: Refusal['reason'] = 'refused',
+): SandboxAnswer {
+  const named = { message, error: NAMES[status] ?? 'Error', code: status };
+  const body = status === 400 ? { ...named, reason } : named;
   return {
     status,
     headers: { ...JSON_TYPE, ...NO_SNIFFING, ...headers },

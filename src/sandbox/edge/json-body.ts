@@ -1,4 +1,4 @@
-import { badRequest } from '../http.ts';
+import { invalid } from '../http.ts';
 
 /** Objects and lists within each other; what is nested deeper could not be written out again. */
 const MAX_DEPTH = 64;
@@ -9,17 +9,17 @@ export function parseJsonObject(bytes: Uint8Array): object {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw badRequest(`the body is not UTF-8 (${(cause as Error).message})`);
+    throw invalid(`the body is not UTF-8 (${(cause as Error).message})`);
   }
-  if (text.trim() === '') throw badRequest('a JSON body is needed');
-  if (depthOf(text) > MAX_DEPTH) throw badRequest(`the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (text.trim() === '') throw invalid('a JSON body is needed');
+  if (depthOf(text) > MAX_DEPTH) throw invalid(`the body is nested deeper than ${MAX_DEPTH} levels`);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch (cause) {
-    throw badRequest(`the body is not JSON: ${(cause as Error).message}`);
+    throw invalid(`the body is not JSON: ${(cause as Error).message}`);
   }
-  throw badRequest('the body has to be a JSON object');
+  throw invalid('the body has to be a JSON object');
 }
 
 function depthOf(text: string): number {

@@ -53,7 +53,10 @@ export interface Route {
   body?: TSchema | 'bytes';
   /** No body at all means an empty object. */
   bodyOptional?: true;
-  /** The bodies that the route takes, where they differ by type; each is stricter than `body`. */
+  /**
+   * The bodies that the route takes, for the description; each is stricter than `body`. `{schema_base}` stands
+   * for the start of schema identifiers.
+   */
   variants?: readonly TSchema[];
   /** Schema of the successful answer, where it is JSON. */
   answer?: TSchema;

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-import { badRequest } from '../http.ts';
+import { invalid } from '../http.ts';
 
 /** Checks bodies against the schemas of the route table; a validator is compiled on first use and kept. */
 class Validation {
@@ -14,7 +14,7 @@ class Validation {
       validate = this.#ajv.compile(schema);
       this.#compiled.set(schema, validate);
     }
-    if (!validate(body)) throw badRequest(describe(validate.errors?.[0]));
+    if (!validate(body)) throw invalid(describe(validate.errors?.[0]));
   }
 
   /** Whether `value` fits, and if not the reason. */

@@ -47,6 +47,12 @@ export const instanceRoutes: readonly Route[] = [
     success: 202,
     errors: [400],
     body: DeployRequest,
+    variants: [
+      Type.Object({
+        ...DeployRequest.properties,
+        schema: Type.Literal('{schema_base}/deploy-instance-request'),
+      }),
+    ],
     answer: InstanceAnswer,
     handler: deploy,
   },

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { administers } from '../access.ts';
 import { param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, forbidden, notFound } from '../http.ts';
@@ -200,6 +201,9 @@ export const organizationRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     body: OrganizationBody,
+    variants: [
+      Type.Object({ ...OrganizationBody.properties, schema: Type.Literal('{schema_base}/organization') }),
+    ],
     answer: OrganizationAnswer,
     handler: update,
   },

@@ -22,7 +22,7 @@ export const NEW_PROVIDER_VARIANTS: readonly TSchema[] = Object.entries(PROVIDER
       Type.Object({
         ...NewProvider.properties,
         type: Type.Literal(type),
-        schema: Type.String({ pattern: `/${kind}/provider$` }),
+        schema: Type.Literal(`{schema_base}/${kind}/provider`),
         ...own,
         ...limits,
       });

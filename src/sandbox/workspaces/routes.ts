@@ -258,6 +258,9 @@ export const workspaceRoutes: readonly Route[] = [
     alsoSuccess: [201],
     errors: [400, 409],
     body: NewWorkspace,
+    variants: [
+      Type.Object({ ...NewWorkspace.properties, schema: Type.Literal('{schema_base}/workspaces/team') }),
+    ],
     answer: WorkspaceAnswer,
     handler: create,
   },
