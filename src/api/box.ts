@@ -3,7 +3,7 @@ import { exactlyOne, immutable, ownWords } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
 import { recordStatus } from './fields/status.ts';
-import { boxVariables, INLINE_LIMIT } from './fields/variables.ts';
+import { boxVariables, INLINE_LIMIT, nestedOverrides } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
   AGE_COLUMN,
@@ -96,6 +96,9 @@ export const BoxSpecSchema = object(
       [],
     ),
     variables: boxVariables(),
+    overrides: nestedOverrides(
+      'Values for variables of nested boxes. Unique by scope and name. Default []. Can be changed.',
+    ),
     events,
   },
   {

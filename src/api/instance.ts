@@ -14,7 +14,7 @@ import { managedFields, managedRules } from './fields/common.ts';
 import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
 import { instanceStatus } from './fields/instance-status.ts';
-import { overrides } from './fields/variables.ts';
+import { nestedOverrides, variableValues } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
   AGE_COLUMN,
@@ -59,11 +59,14 @@ export const InstanceSpecSchema = object(
         ID,
       ),
     ),
-    variables: overrides(
-      'Values that override what the box declares. Unique by name and scope. Default []. Can be changed; applyChanges says what follows.',
+    variables: variableValues(
+      'Values for variables of the box. Unique by name. Default []. Can be changed; applyChanges says what follows.',
     ),
-    policyVariables: overrides(
-      'Values that override what the policy box declares. Unique by name and scope. Default []. Immutable.',
+    overrides: nestedOverrides(
+      'Values for variables of nested boxes. Unique by scope and name. Default []. Can be changed; applyChanges says what follows.',
+    ),
+    policyVariables: variableValues(
+      'Values for variables of the policy box. Unique by name. Default []. Immutable.',
       'Immutable, as all of policyVariables.',
     ),
     tags: defaulted(

@@ -112,7 +112,7 @@ export const PolicyBoxStatusSchema = object('What was found and what was done.',
     list(
       'Files that were uploaded.',
       object('One file.', {
-        path: text('Where it belongs: `variables.` with scope and name.', { maxLength: 400 }),
+        path: text('Where it belongs: `variables.` with the name.', { maxLength: 400 }),
         hmac: text('Keyed hash of the content.', { maxLength: 128 }),
         url: text('Where the service keeps it.', { maxLength: 512 }),
       }),

@@ -1,3 +1,4 @@
+import { MANAGED_VARIABLES_LIMIT } from './variables.ts';
 import { integer, list, object, oneOf, optional, text, time, type Seen } from '../schema/build.ts';
 
 /** Status fields of every kind. Conditions follow metav1.Condition. */
@@ -58,7 +59,7 @@ export function recordStatus() {
           list(
             'Variables that we put there, as `name` or `scope:name`.',
             text('A variable.', { maxLength: 330 }),
-            { maxItems: 100 },
+            { maxItems: MANAGED_VARIABLES_LIMIT },
           ),
         ),
         tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),

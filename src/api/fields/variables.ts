@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import type { Seen } from '../schema/build.ts';
 import { defaulted, flag, list, object, oneOf, optional, text } from '../schema/build.ts';
 import { atMostOne, exactlyOne, type Rule } from '../schema/rules.ts';
@@ -9,6 +10,10 @@ const VALUE_LIMIT = 4096;
 export const INLINE_LIMIT = 65_536;
 /** Variables of one resource. */
 const VARIABLES_LIMIT = 100;
+/** Overrides of one resource. */
+const OVERRIDES_LIMIT = 100;
+/** Keys of variables that status can note as ours: all of one declaration, and all of the next. */
+export const MANAGED_VARIABLES_LIMIT = 2 * (VARIABLES_LIMIT + OVERRIDES_LIMIT);
 
 const FORBIDDEN_NAMES = ['__proto__', 'constructor', 'prototype'];
 
@@ -115,10 +120,9 @@ const OPTIONS_LISTED: Rule = {
   holds: (v: AnyVariable) => v.type !== 'Options' || v.options !== undefined,
 };
 
-const OVERRIDE_HAS_VALUE: Rule = {
+const HAS_VALUE: Rule = {
   rule: `has(self.value) || has(self.valueFrom) || has(self.file)`,
-  message:
-    'an override needs a value: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
+  message: 'a value is missing: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
   holds: (v: AnyVariable) => v.value !== undefined || v.valueFrom !== undefined || v.file !== undefined,
 };
 
@@ -139,20 +143,10 @@ const BOX_NAMES_ONE: Rule[] = [
 /** The fields that every variable has. */
 function commonFields(change = CHANGE) {
   return {
-    name: text(
-      'Name of the variable, unique together with scope. Required. Another name is another variable.',
-      {
-        maxLength: 64,
-        pattern: '^[A-Za-z0-9_-]+$',
-      },
-    ),
-    scope: defaulted(
-      text(
-        'Where the variable lives: the names of the Box variables from this box to the box that owns it, joined by dots, such as runtime.proxy. Default "": this box itself. Another scope is another variable.',
-        { minLength: 0, maxLength: 256, pattern: '^([A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)?$' },
-      ),
-      '',
-    ),
+    name: text('Name of the variable. Required. Another name is another variable.', {
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+    }),
     value: optional(
       text(
         `Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. ${change}`,
@@ -192,20 +186,23 @@ function declarationFields() {
   };
 }
 
-const MAP_KEYS = ['name', 'scope'] as const;
+/** Where the variable that an override speaks of lives. */
+function scopeField(change = CHANGE) {
+  return text(
+    `Which nested box declares the variable: the names of the Box variables that lead to it, joined by dots, such as runtime or runtime.proxy. Required. Another scope is another variable. ${change}`,
+    { maxLength: 256, pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$' },
+  );
+}
 
-/** Variables that a box declares, and overrides of variables of nested boxes. */
+const VALUE_TYPES = [...PLAIN_TYPES, 'Password', 'File'] as const;
+
+/** Variables that a box declares itself. */
 export function boxVariables() {
   const variable = object(
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Required. Can be changed.', [
-        ...PLAIN_TYPES,
-        'Password',
-        'File',
-        'Box',
-      ]),
+      type: oneOf('Type of the variable. Required. Can be changed.', [...VALUE_TYPES, 'Box']),
       ...declarationFields(),
       boxRef: optional(reference('Box', 'The nested box of a variable of type Box. Can be changed.')),
       boxId: optional(
@@ -216,14 +213,7 @@ export function boxVariables() {
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED, ...BOX_NAMES_ONE] },
   );
-  return defaulted(
-    list(
-      'Variables of the box, and overrides of nested boxes’ variables (with scope). Unique by name and scope. Default []. Can be changed.',
-      variable,
-      { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS },
-    ),
-    [],
-  );
+  return byName('Variables of the box. Unique by name. Default []. Can be changed.', variable);
 }
 
 /** Variables that a policy box declares. */
@@ -232,40 +222,50 @@ export function policyBoxVariables() {
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Required. Can be changed.', [...PLAIN_TYPES, 'Password', 'File']),
+      type: oneOf('Type of the variable. Required. Can be changed.', VALUE_TYPES),
       ...declarationFields(),
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED] },
   );
+  return byName('Variables of the policy box. Unique by name. Default []. Can be changed.', variable);
+}
+
+/** Values for variables that a box, or a policy box, declares itself. */
+export function variableValues(description: string, change = CHANGE) {
+  const variable = object(
+    'One value.',
+    { ...commonFields(change), type: declaredType(change) },
+    { rules: [...COMMON_RULES, HAS_VALUE] },
+  );
+  return byName(description, variable);
+}
+
+/** Values for variables that nested boxes declare. */
+export function nestedOverrides(description: string) {
+  const override = object(
+    'One value.',
+    { scope: scopeField(), ...commonFields(), type: declaredType() },
+    { rules: [...COMMON_RULES, HAS_VALUE] },
+  );
   return defaulted(
-    list('Variables of the policy box. Unique by name and scope. Default []. Can be changed.', variable, {
-      maxItems: VARIABLES_LIMIT,
-      mapKeys: MAP_KEYS,
-    }),
+    list(description, override, { maxItems: OVERRIDES_LIMIT, mapKeys: ['scope', 'name'] }),
     [],
   );
 }
 
-/** Values with which an instance overrides what its box, or its policy box, declares. */
-export function overrides(description: string, change = CHANGE) {
-  const variable = object(
-    'One override.',
-    {
-      ...commonFields(change),
-      type: oneOf(`Type of the variable, as the box declares it. Required. ${change}`, [
-        ...PLAIN_TYPES,
-        'Password',
-        'File',
-      ]),
-    },
-    { rules: [...COMMON_RULES, OVERRIDE_HAS_VALUE] },
-  );
-  return defaulted(list(description, variable, { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS }), []);
+function declaredType(change = CHANGE) {
+  return oneOf(`Type of the variable, as the box declares it. Required. ${change}`, VALUE_TYPES);
+}
+
+function byName<S extends TSchema>(description: string, variable: S) {
+  return defaulted(list(description, variable, { maxItems: VARIABLES_LIMIT, mapKeys: ['name'] }), []);
 }
 
 /** A variable of a Box, defaults filled in. */
 export type BoxVariable = Seen<ReturnType<typeof boxVariables>>[number];
 /** A variable of a PolicyBox, defaults filled in. */
 export type PolicyBoxVariable = Seen<ReturnType<typeof policyBoxVariables>>[number];
-/** An override on an Instance, defaults filled in. */
-export type VariableOverride = Seen<ReturnType<typeof overrides>>[number];
+/** A value on an Instance for a variable of its box, or of its policy box, defaults filled in. */
+export type VariableValue = Seen<ReturnType<typeof variableValues>>[number];
+/** A value for a variable of a nested box, defaults filled in. */
+export type NestedOverride = Seen<ReturnType<typeof nestedOverrides>>[number];

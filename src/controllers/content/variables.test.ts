@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BoxVariable } from '../../api/fields/variables.ts';
+import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import { Digest } from '../digest.ts';
 import type { SourceContent, SourceRef, Sources } from '../sources.ts';
@@ -38,11 +38,11 @@ function contextWith(
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
-  return { name, type, scope: '', required: false, visibility: 'Public', ...more } as BoxVariable;
+  return { name, type, required: false, visibility: 'Public', ...more } as BoxVariable;
 }
 
 async function resolved(variables: BoxVariable[], context = contextWith({})): Promise<DesiredVariable[]> {
-  const outcome = await resolveVariables(variables, 'spec.variables', context);
+  const outcome = await resolveVariables({ 'spec.variables': variables }, context);
   if (outcome.kind === 'waiting') throw new Error(outcome.message);
   return outcome.variables;
 }
@@ -83,13 +83,14 @@ describe('declared variables', () => {
     });
   });
 
-  it('have a scope on the wire only where they name one', async () => {
-    const [main, nested] = await resolved([
-      variable('A', 'Text'),
-      variable('A', 'Text', { scope: 'runtime' }),
-    ]);
+  it('of nested boxes travel beside the box’s own, with their scope and as mere values', async () => {
+    const override: NestedOverride = { scope: 'runtime', name: 'A', type: 'Text', value: '2' };
+    const lists = { 'spec.variables': [variable('A', 'Text')], 'spec.overrides': [override] };
+    const outcome = await resolveVariables(lists, contextWith({}));
+    const [main, nested] = outcome.kind === 'ready' ? outcome.variables : [];
     expect(main?.wire).not.toHaveProperty('scope');
-    expect(nested).toMatchObject({ key: 'runtime:A', wire: { scope: 'runtime' } });
+    expect(nested).toMatchObject({ key: 'runtime:A' });
+    expect(nested?.wire).toEqual({ scope: 'runtime', name: 'A', type: 'Text', value: '2' });
   });
 
   it('take secret values from the own namespace alone, and are known by a keyed hash', async () => {
@@ -103,11 +104,15 @@ describe('declared variables', () => {
 
   it('that lack something say which variable and what', async () => {
     const boxes = [variable('runtime', 'Box', { boxRef: { name: 'nginx' } })];
-    expect(await resolveVariables([PASSWORD], 'spec.variables', contextWith({}))).toEqual({
+    expect(await resolveVariables({ 'spec.variables': [PASSWORD] }, contextWith({}))).toEqual({
       kind: 'waiting',
       message: 'spec.variables: variable "PASS": Secret "db" does not exist',
     });
-    expect(await resolveVariables(boxes, 'spec.variables', contextWith({}, { boxId }))).toMatchObject({
+    const secret: NestedOverride = { ...PASSWORD, scope: 'a', type: 'Password' };
+    expect(await resolveVariables({ 'spec.overrides': [secret] }, contextWith({}))).toMatchObject({
+      message: 'spec.overrides: variable "PASS": Secret "db" does not exist',
+    });
+    expect(await resolveVariables({ 'spec.variables': boxes }, contextWith({}, { boxId }))).toMatchObject({
       message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet',
     });
   });

@@ -1,4 +1,9 @@
-import type { BoxVariable, PolicyBoxVariable, VariableOverride } from '../../api/fields/variables.ts';
+import type {
+  BoxVariable,
+  NestedOverride,
+  PolicyBoxVariable,
+  VariableValue,
+} from '../../api/fields/variables.ts';
 import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { VariableRecord } from '../../service/index.ts';
@@ -35,7 +40,7 @@ export interface DesiredVariable {
 export type ResolvedVariables =
   { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; message: string };
 
-type AnyVariable = BoxVariable | PolicyBoxVariable | VariableOverride;
+type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverride;
 
 /** What resolving needs besides the variables. */
 export interface ResolveContext {
@@ -49,25 +54,31 @@ export interface ResolveContext {
   boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
 }
 
-/** Reads contents and turns declared variables into what travels. */
+/**
+ * Reads contents and turns declared variables into what travels.
+ *
+ * @param lists - by the field that declares them, such as `spec.variables`.
+ */
 export async function resolveVariables(
-  variables: readonly AnyVariable[],
-  field: string,
+  lists: Readonly<Record<string, readonly AnyVariable[]>>,
   context: ResolveContext,
 ): Promise<ResolvedVariables> {
   const out: DesiredVariable[] = [];
-  for (const variable of variables) {
-    const resolved = await resolveOne(variable, context);
-    if (typeof resolved === 'string') {
-      return { kind: 'waiting', message: `${field}: variable "${variable.name}": ${resolved}` };
+  for (const [field, variables] of Object.entries(lists)) {
+    for (const variable of variables) {
+      const resolved = await resolveOne(variable, context);
+      if (typeof resolved === 'string') {
+        return { kind: 'waiting', message: `${field}: variable "${variable.name}": ${resolved}` };
+      }
+      out.push(resolved);
     }
-    out.push(resolved);
   }
   return { kind: 'ready', variables: out };
 }
 
 async function resolveOne(variable: AnyVariable, context: ResolveContext): Promise<DesiredVariable | string> {
-  const { name, scope, type } = variable;
+  const { name, type } = variable;
+  const scope = 'scope' in variable ? variable.scope : '';
   const key = variableKey(name, scope);
   const wire: VariableRecord = { name, type };
   if (scope !== '') wire.scope = scope;

@@ -75,11 +75,12 @@ export async function resolveInstance(
     signal,
     secretsAfter,
   };
-  const variables = await resolveVariables(spec.variables, 'spec.variables', resolveContext);
+  const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
+  const variables = await resolveVariables(declared, resolveContext);
   if (variables.kind === 'waiting') return waiting(variables.message);
   const policyVariables = exists
     ? { kind: 'ready' as const, variables: [] }
-    : await resolveVariables(spec.policyVariables, 'spec.policyVariables', resolveContext);
+    : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
   if (policyVariables.kind === 'waiting') return waiting(policyVariables.message);
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
