@@ -1,4 +1,14 @@
-import { defaulted, list, object, oneOf, optional, text, type Seen, type Written } from './schema/build.ts';
+import {
+  defaulted,
+  list,
+  object,
+  oneOf,
+  optional,
+  shown,
+  text,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
 import { exactlyOne, immutable, ownWords } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
@@ -127,9 +137,11 @@ export const BoxStatusSchema = object('What was found and what was done.', {
     ),
   ),
   stack: optional(
-    list('Ids of this box and of all nested boxes.', text('Id of a box.', { maxLength: 64 }), {
-      maxItems: 100,
-    }),
+    shown(
+      list('Ids of this box and of all nested boxes.', text('Id of a box.', { maxLength: 64 }), {
+        maxItems: 100,
+      }),
+    ),
   ),
 });
 

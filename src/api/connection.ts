@@ -5,6 +5,7 @@ import {
   object,
   oneOf,
   optional,
+  shown,
   text,
   time,
   type Seen,
@@ -197,7 +198,7 @@ export const ConnectionStatusSchema = object('What was found.', {
   account: optional(
     object('The account that the credentials belong to.', {
       workspace: text('Id of the workspace in use.', { maxLength: 64 }),
-      email: optional(text('Address of the account.', { maxLength: 320 })),
+      email: optional(shown(text('Address of the account.', { maxLength: 320 }))),
     }),
   ),
   credential: optional(

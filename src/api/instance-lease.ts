@@ -6,8 +6,10 @@ import {
   object,
   oneOf,
   optional,
+  shown,
   text,
   time,
+  token,
   type Seen,
   type Written,
 } from './schema/build.ts';
@@ -48,8 +50,8 @@ export const InstanceLeaseSpecSchema = object(
 /** The status of an InstanceLease. */
 export const InstanceLeaseStatusSchema = object('What is in force.', {
   ...anyStatus(),
-  expireAt: optional(time('When the lease ends.')),
-  nextChange: optional(time('When something happens next: the warning or the end.')),
+  expireAt: optional(shown(time('When the lease ends.'))),
+  nextChange: optional(shown(time('When something happens next: the warning or the end.'))),
   countedFrom: optional(time('From when `after` counts: the deploy, the edit or the renewal.')),
   wanted: optional(
     text('Hash of what this lease says, renewal included, for which expireAt was worked out.', {
@@ -57,20 +59,24 @@ export const InstanceLeaseStatusSchema = object('What is in force.', {
     }),
   ),
   handledRenew: optional(
-    text('The value of the annotation boxwright.dev/renew that was last acted upon.', { maxLength: 256 }),
+    token(
+      'The value of the annotation boxwright.dev/renew that was last acted upon; its hash where it has over 256 characters.',
+    ),
   ),
   instances: optional(
-    list(
-      'The lease on each instance.',
-      object('One instance.', {
-        name: text('Name of the Instance.', { maxLength: 253 }),
-        id: optional(text('Id of the record on the service.', { maxLength: 64 })),
-        expire: optional(time('When it ends, as read back.')),
-        operation: optional(oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn'])),
-        released: flag('Whether it has been carried out.'),
-        by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
-      }),
-      { maxItems: 50, mapKeys: ['name'] },
+    shown(
+      list(
+        'The lease on each instance.',
+        object('One instance.', {
+          name: text('Name of the Instance.', { maxLength: 253 }),
+          id: optional(text('Id of the record on the service.', { maxLength: 64 })),
+          expire: optional(time('When it ends, as read back.')),
+          operation: optional(oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn'])),
+          released: flag('Whether it has been carried out.'),
+          by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
+        }),
+        { maxItems: 50, mapKeys: ['name'] },
+      ),
     ),
   ),
 });

@@ -5,6 +5,7 @@ import {
   oneOf,
   openObject,
   optional,
+  shown,
   text,
   type Seen,
   type Written,
@@ -121,10 +122,12 @@ export const PolicyBoxStatusSchema = object('What was found and what was done.',
   ),
   providerId: optional(text('Id of the provider in use.', { maxLength: 64 })),
   provider: optional(
-    object('The provider as the service shows it.', {
-      name: optional(text('Name of the provider.')),
-      state: optional(text('State of the provider, in the service’s words.', { maxLength: 64 })),
-    }),
+    shown(
+      object('The provider as the service shows it.', {
+        name: optional(text('Name of the provider.')),
+        state: optional(text('State of the provider, in the service’s words.', { maxLength: 64 })),
+      }),
+    ),
   ),
 });
 

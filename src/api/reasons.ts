@@ -137,6 +137,10 @@ export const REASONS = {
     'The declaration cannot be carried out as it is: boxes that nest each other in a cycle, an endpoint whose host is not allowed, a choice that only a person can make, or a stored object that does not fit its schema because an older version let it through.',
     'The message names the field, its value and the next step: edit the resource accordingly.',
   ),
+  NotSupported: stalled(
+    'Something that the operator must note before it acts does not fit into status, such as an id of the service that is too long.',
+    'The message names the field and its limit: make the value shorter in the resource, or on the service. Nothing is sent until then.',
+  ),
   Refused: stalled(
     'The service refuses what was sent.',
     'The message quotes the service. Change the field that it speaks of; it is tried again on a change, and slowly.',

@@ -1,5 +1,16 @@
 import { MANAGED_VARIABLES_LIMIT } from './variables.ts';
-import { integer, list, object, oneOf, optional, text, time, type Seen } from '../schema/build.ts';
+import {
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  shown,
+  text,
+  time,
+  token,
+  type Seen,
+} from '../schema/build.ts';
 
 /** Status fields of every kind. Conditions follow metav1.Condition. */
 export function anyStatus() {
@@ -9,34 +20,40 @@ export function anyStatus() {
       { minimum: -1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
     ),
     conditions: optional(
-      list(
-        'What is true of the resource now. Ready is always there; Reconciling and Stalled only while True, and never both.',
-        object('One condition.', {
-          type: text('Type of the condition, such as Ready.', {
-            maxLength: 316,
-            pattern:
-              '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
-          }),
-          status: oneOf('True, False or Unknown.', ['True', 'False', 'Unknown']),
-          observedGeneration: optional(
-            integer('The metadata.generation that this condition speaks of.', {
-              minimum: 0,
-              maximum: Number.MAX_SAFE_INTEGER,
-              format: 'int64',
+      shown(
+        list(
+          'What is true of the resource now. Ready is always there; Reconciling and Stalled only while True, and never both.',
+          object('One condition.', {
+            type: text('Type of the condition, such as Ready.', {
+              maxLength: 316,
+              pattern:
+                '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
             }),
-          ),
-          lastTransitionTime: time('When status last changed, RFC 3339.'),
-          reason: text('Why, as one word of the closed list in the reference.', {
-            maxLength: 1024,
-            pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+            status: oneOf('True, False or Unknown.', ['True', 'False', 'Unknown']),
+            observedGeneration: optional(
+              integer('The metadata.generation that this condition speaks of.', {
+                minimum: 0,
+                maximum: Number.MAX_SAFE_INTEGER,
+                format: 'int64',
+              }),
+            ),
+            lastTransitionTime: time('When status last changed, RFC 3339.'),
+            reason: text('Why, as one word of the closed list in the reference.', {
+              maxLength: 1024,
+              pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+            }),
+            message: text('The same for people, with the next step.', { minLength: 0, maxLength: 32_768 }),
           }),
-          message: text('The same for people, with the next step.', { minLength: 0, maxLength: 32_768 }),
-        }),
-        { maxItems: 16, mapKeys: ['type'] },
+          { maxItems: 16, mapKeys: ['type'] },
+        ),
       ),
     ),
     lastHandledRequest: optional(
-      text('The value of the annotation boxwright.dev/requested-at that was last acted upon.'),
+      shown(
+        token(
+          'The value of the annotation boxwright.dev/requested-at that was last acted upon; its hash where it has over 256 characters.',
+        ),
+      ),
     ),
   };
 }
@@ -46,7 +63,7 @@ export function recordStatus() {
   return {
     ...anyStatus(),
     id: optional(text('Id of the record on the service.', { maxLength: 64 })),
-    uri: optional(text('Path of the record on the service.')),
+    uri: optional(shown(text('Path of the record on the service.'))),
     home: optional(
       object('Where the record was made. While the connection points elsewhere, nothing is concluded.', {
         endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
@@ -82,21 +99,25 @@ export function recordStatus() {
     ),
     deleteSentAt: optional(time('When the first DELETE went to the service.')),
     policies: optional(
-      object('The policies in force, connection defaults included.', {
-        deletion: text('Deletion policy.', { maxLength: 16 }),
-        drift: text('Drift policy.', { maxLength: 16 }),
-        missing: text('What happens when the record is missing.', { maxLength: 16 }),
-      }),
+      shown(
+        object('The policies in force, connection defaults included.', {
+          deletion: text('Deletion policy.', { maxLength: 16 }),
+          drift: text('Drift policy.', { maxLength: 16 }),
+          missing: text('What happens when the record is missing.', { maxLength: 16 }),
+        }),
+      ),
     ),
     drift: optional(
-      list(
-        'With driftPolicy Report: the fields that differ, secrets masked.',
-        object('One field that differs.', {
-          field: text('The field.'),
-          want: optional(text('What this resource says.', { minLength: 0, maxLength: 256 })),
-          have: optional(text('What the record says.', { minLength: 0, maxLength: 256 })),
-        }),
-        { maxItems: 20, mapKeys: ['field'] },
+      shown(
+        list(
+          'With driftPolicy Report: the fields that differ, secrets masked.',
+          object('One field that differs.', {
+            field: text('The field.'),
+            want: optional(text('What this resource says.', { minLength: 0, maxLength: 256 })),
+            have: optional(text('What the record says.', { minLength: 0, maxLength: 256 })),
+          }),
+          { maxItems: 20, mapKeys: ['field'] },
+        ),
       ),
     ),
   };

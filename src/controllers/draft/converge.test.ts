@@ -103,7 +103,7 @@ class Bench {
       blobs: { uploadRaw: () => Promise.resolve(this.onUpload()) },
     };
     const pass = {
-      resource: { metadata: { generation: 1 }, spec: this.spec, status: this.status },
+      resource: { kind: 'Box', metadata: { generation: 1 }, spec: this.spec, status: this.status },
       memory: this.memory,
       marker: MARKER,
       handle: { client, poll: { settledMs: 1_000 }, defaults: {} } as unknown as ConnectionHandle,
@@ -285,14 +285,11 @@ describe('drift', () => {
     expect(attached.puts).toEqual([]);
   });
 
-  it('is listed bounded, sorted, and without what the service masks', () => {
-    const differences = Array.from({ length: 30 }, (_, at) => ({
-      field: `f${String(29 - at).padStart(2, '0')}`,
-      want: 'w'.repeat(400),
-      have: '******',
-    }));
-    const list = driftList({ differences });
-    expect(list).toHaveLength(20);
-    expect(list[0]).toEqual({ field: 'f00', want: 'w'.repeat(256), have: '****' });
+  it('is listed sorted, and without what the service masks', () => {
+    const differences = ['b', 'a'].map((field) => ({ field, want: 'w', have: '******' }));
+    expect(driftList({ differences })).toEqual([
+      { field: 'a', want: 'w', have: '****' },
+      { field: 'b', want: 'w', have: '****' },
+    ]);
   });
 });

@@ -9,6 +9,7 @@ import type { Memory } from '../record/memory.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
 import { conditionOf } from '../record/kind.ts';
+import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { filesOf, keptFields, planUpdate, type Draft, type Plan } from './draft.ts';
 
@@ -105,6 +106,8 @@ export async function convergeDraft<R extends DraftResource>(
       again: true,
     };
   }
+  const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
+  if (unfit !== undefined) return { verdict: unfit, fields: {} };
   if (wasGlance(memory)) {
     return {
       verdict: verdict('Updating', 'The record is read before it is acted upon'),
@@ -275,16 +278,15 @@ function differenceOf(plan: Plan): string {
     .join();
 }
 
-/** The drift list of status: bounded, cut, secrets masked. */
+/** The drift list of status, secrets masked. */
 export function driftList(plan: Pick<Plan, 'differences'>): { field: string; want: string; have: string }[] {
   return plan.differences
     .map(({ field, want, have }) => ({
-      field: field.slice(0, 256),
-      want: want.slice(0, 256),
-      have: isMasked(have) ? '****' : have.slice(0, 256),
+      field,
+      want,
+      have: isMasked(have) ? '****' : have,
     }))
-    .toSorted((a, b) => (a.field < b.field ? -1 : 1))
-    .slice(0, 20);
+    .toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
 /** Status fields once the draft is in place. */

@@ -3,6 +3,7 @@ import type { Instance } from '../../api/instance.ts';
 import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
+import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
@@ -128,8 +129,8 @@ function pastLease({ kind, name, terms }: LeaseSource, now: number): string | un
 export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
-    const token = instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]];
-    if (token !== undefined && token !== '') requests[operation] = token.slice(0, 256);
+    const token = tokenOf(instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]]);
+    if (token !== undefined) requests[operation] = token;
   }
   return requests;
 }
