@@ -1,6 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { exactJson } from '../../base/exact-json.ts';
+import { cutText } from '../../base/text.ts';
 import { API_VERSION } from '../names.ts';
 import type { Meta, OwnerReference, Parsed, Problem } from '../resource.ts';
 import { isFields, prune, under } from './prune.ts';
@@ -62,7 +64,7 @@ function onePerField(problems: readonly Problem[]): Problem[] {
 
 function problem(path: string, value: unknown, complaint: string): Problem {
   const hidden = value === undefined || typeof value === 'object' || QUIET_FIELDS.test(path);
-  const shown = hidden ? '' : JSON.stringify(value).slice(0, 80);
+  const shown = hidden ? '' : cutText(exactJson(value), 80);
   const subject = shown === '' ? path : `${path} is ${shown}`;
   return { path, value: shown, message: subject === '' ? complaint : `${subject}: ${complaint}` };
 }

@@ -1,3 +1,4 @@
+import { exactJson } from '../../base/exact-json.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
@@ -291,7 +292,7 @@ export class Caller {
       method: spec.method,
       path: fillPath(spec.template, spec.params ?? {}, spec.query),
       headers,
-      ...(body === undefined ? {} : { body: 'json' in body ? JSON.stringify(body.json) : body.bytes }),
+      ...(body === undefined ? {} : { body: 'json' in body ? exactJson(body.json) : body.bytes }),
       maxBytes: spec.maxBytes ?? this.#options.recordBytes,
       timeoutMs: options.timeoutMs ?? this.#options.timeoutMs,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
