@@ -160,7 +160,7 @@ export const ConnectionSpecSchema = object(
     ),
     credentialsRef: reference(
       'Secret',
-      'The credentials: key `token`, or keys `email` and `password`. Can be changed.',
+      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Can be changed.',
     ),
     schemaBase: defaulted(
       text(

@@ -161,9 +161,12 @@ function commonFields(change = CHANGE) {
       ),
     ),
     valueFrom: optional(
-      object(`Where the value of a Password comes from. ${change}`, {
-        secretKeyRef: keyReference('Secret', `Takes the value from a Secret. ${change}`),
-      }),
+      object(
+        `Where the value of a Password comes from: UTF-8 text, of which one line break at the end is not part of the value. ${change}`,
+        {
+          secretKeyRef: keyReference('Secret', `Takes the value from a Secret. ${change}`),
+        },
+      ),
     ),
     file: optional(fileSource(change)),
   };

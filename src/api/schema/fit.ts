@@ -189,8 +189,8 @@ function renamed(
   taken: Set<string>,
 ): Fields[] {
   const last = keys.at(-1) ?? '';
-  const item: Node = node.items ?? {};
-  const field: Node = item.properties?.[last] ?? {};
+  const shape: Node = node.items ?? {};
+  const field: Node = shape.properties?.[last] ?? {};
   // What has a pattern is a word of ours, which nobody doubles.
   if (field.type !== 'string' || field.pattern !== undefined || field.enum !== undefined) return [];
   const named: Fields[] = [];

@@ -82,7 +82,7 @@ async function resolveBox(
     ...reading,
     boxId: (other) => idOf(other, find(other)),
   });
-  if (variables.kind === 'waiting') return waitingFor(variables.message);
+  if (variables.kind === 'waiting') return variables;
   const events: DesiredEvent[] = [];
   for (const word of EVENT_NAMES.ours) {
     const source = box.spec.events[word];

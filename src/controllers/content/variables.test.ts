@@ -18,9 +18,9 @@ import {
 
 const digest = new Digest(Buffer.alloc(32, 1));
 
-/** Sources that hold these texts, by `Kind/name/key`; notes the namespaces that are asked for. */
+/** Sources that hold these contents, by `Kind/name/key`; notes the namespaces that are asked for. */
 function contextWith(
-  texts: Record<string, string>,
+  texts: Record<string, string | Uint8Array>,
   more: Partial<ResolveContext> = {},
 ): ResolveContext & { asked: string[] } {
   const asked: string[] = [];
@@ -30,7 +30,7 @@ function contextWith(
     return Promise.resolve(
       text === undefined
         ? { kind: 'missing', message: `${ref.kind} "${ref.name}" does not exist` }
-        : { kind: 'found', bytes: Buffer.from(text) },
+        : { kind: 'found', bytes: typeof text === 'string' ? Buffer.from(text) : text },
     );
   };
   const sources = { read } as unknown as Sources;
@@ -43,7 +43,7 @@ function variable(name: string, type: string, more: object = {}): BoxVariable {
 
 async function resolved(variables: BoxVariable[], context = contextWith({})): Promise<DesiredVariable[]> {
   const outcome = await resolveVariables({ 'spec.variables': variables }, context);
-  if (outcome.kind === 'waiting') throw new Error(outcome.message);
+  if (outcome.kind === 'waiting') throw new Error(outcome.verdict.message);
   return outcome.variables;
 }
 
@@ -102,18 +102,60 @@ describe('declared variables', () => {
     expect(hashOfVariables([password as DesiredVariable])).not.toContain('hunter22');
   });
 
+  // B4: replacement characters must not reach the service in place of a secret.
+  it('take no bytes that are no text, and name Secret and key but never the bytes', async () => {
+    const bytes = Uint8Array.of(0x70, 0xff, 0xfe, 0x71);
+    const outcome = await resolveVariables(
+      { 'spec.variables': [PASSWORD] },
+      contextWith({ 'Secret/db/password': bytes }),
+    );
+    expect(outcome).toEqual({
+      kind: 'waiting',
+      verdict: {
+        reason: 'NotSupported',
+        message:
+          'spec.variables: variable "PASS": key "password" of Secret "db" is not UTF-8 text, which a Password has ' +
+          'to be: put text there, or make the variable a File',
+      },
+    });
+    const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
+    const [sent] = await resolved([file], contextWith({ 'Secret/db/password': bytes }));
+    expect(sent?.file?.bytes).toEqual(bytes);
+  });
+
+  // B12
+  it('lose one line break at the end of a secret, which echo leaves; files keep theirs', async () => {
+    for (const [stored, value] of [
+      ['hunter22\n', 'hunter22'],
+      ['hunter22\r\n', 'hunter22'],
+      ['two\nlines\n\n', 'two\nlines\n'],
+    ] as const) {
+      const context = contextWith({ 'Secret/db/password': stored });
+      const [password] = await resolved([PASSWORD], context);
+      expect(password?.wire.value).toBe(value);
+      const [same] = await resolved([PASSWORD], contextWith({ 'Secret/db/password': value }));
+      expect(value.endsWith('\n') || password?.hmac === same?.hmac).toBe(true);
+    }
+    const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
+    const [sent] = await resolved([file], contextWith({ 'Secret/db/password': 'text\n' }));
+    expect(Buffer.from(sent?.file?.bytes ?? []).toString()).toBe('text\n');
+  });
+
   it('that lack something say which variable and what', async () => {
     const boxes = [variable('runtime', 'Box', { boxRef: { name: 'nginx' } })];
     expect(await resolveVariables({ 'spec.variables': [PASSWORD] }, contextWith({}))).toEqual({
       kind: 'waiting',
-      message: 'spec.variables: variable "PASS": Secret "db" does not exist',
+      verdict: {
+        reason: 'WaitingForReference',
+        message: 'spec.variables: variable "PASS": Secret "db" does not exist',
+      },
     });
     const secret: NestedOverride = { ...PASSWORD, scope: 'a', type: 'Password' };
     expect(await resolveVariables({ 'spec.overrides': [secret] }, contextWith({}))).toMatchObject({
-      message: 'spec.overrides: variable "PASS": Secret "db" does not exist',
+      verdict: { message: 'spec.overrides: variable "PASS": Secret "db" does not exist' },
     });
     expect(await resolveVariables({ 'spec.variables': boxes }, contextWith({}, { boxId }))).toMatchObject({
-      message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet',
+      verdict: { message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet' },
     });
   });
 

@@ -9,7 +9,9 @@ import { canonicalJson } from '../../base/hash.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
+import { secretText } from './secret-text.ts';
 
 /** Content that has to be uploaded as a blob before it can be referred to. */
 export interface DesiredFile {
@@ -38,7 +40,7 @@ export interface DesiredVariable {
 
 /** Declared variables with their contents, or what they wait for. */
 export type ResolvedVariables =
-  { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; message: string };
+  { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; verdict: Verdict };
 
 type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverride;
 
@@ -67,8 +69,9 @@ export async function resolveVariables(
   for (const [field, variables] of Object.entries(lists)) {
     for (const variable of variables) {
       const resolved = await resolveOne(variable, context);
-      if (typeof resolved === 'string') {
-        return { kind: 'waiting', message: `${field}: variable "${variable.name}": ${resolved}` };
+      if ('reason' in resolved) {
+        const message = `${field}: variable "${variable.name}": ${resolved.message}`;
+        return { kind: 'waiting', verdict: { ...resolved, message } };
       }
       out.push(resolved);
     }
@@ -76,7 +79,10 @@ export async function resolveVariables(
   return { kind: 'ready', variables: out };
 }
 
-async function resolveOne(variable: AnyVariable, context: ResolveContext): Promise<DesiredVariable | string> {
+async function resolveOne(
+  variable: AnyVariable,
+  context: ResolveContext,
+): Promise<DesiredVariable | Verdict> {
   const { name, type } = variable;
   const scope = 'scope' in variable ? variable.scope : '';
   const key = variableKey(name, scope);
@@ -93,23 +99,34 @@ async function resolveOne(variable: AnyVariable, context: ResolveContext): Promi
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
     const content = await context.sources.read(context.namespace, ref, readOptions(context));
-    if (content.kind === 'missing') return content.message;
-    wire.value = Buffer.from(content.bytes).toString('utf8');
-    return { ...base, secret: true, hmac: context.digest.of('variable', content.bytes) };
+    if (content.kind === 'missing') return waitsFor(content.message);
+    const text = secretText(content.bytes);
+    if (text === undefined) {
+      const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
+      return verdict('NotSupported', `${what}: put text there, or make the variable a File`);
+    }
+    wire.value = text;
+    return { ...base, secret: true, hmac: context.digest.of('variable', text) };
   }
   if (variable.file !== undefined) {
     const { inline, configMapKeyRef, secretKeyRef } = variable.file;
     const file = await readFile({ inline, configMapKeyRef, secretKeyRef }, `variables.${key}`, name, context);
-    if (typeof file === 'string') return file;
+    if (typeof file === 'string') return waitsFor(file);
     return { ...base, file, hmac: file.hmac };
   }
   if ('boxId' in variable && variable.boxId !== undefined) wire.value = variable.boxId;
   if ('boxRef' in variable && variable.boxRef !== undefined) {
     const box = context.boxId?.(variable.boxRef.name);
-    if (box === undefined || box.kind === 'waiting') return box?.message ?? 'boxes cannot be resolved here';
+    if (box === undefined || box.kind === 'waiting') {
+      return waitsFor(box?.message ?? 'boxes cannot be resolved here');
+    }
     wire.value = box.id;
   }
   return base;
+}
+
+function waitsFor(message: string): Verdict {
+  return verdict('WaitingForReference', message);
 }
 
 /** Reads a file's content from wherever it is declared; a string says what is missing. */

@@ -156,8 +156,8 @@ function isNoLifespan(value: unknown): boolean {
   return canonicalJson(value) === canonicalJson({ operation: 'none' });
 }
 
-function isPlain(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+function isPlain(value: unknown): value is string | number | bigint | boolean {
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
 function show(value: unknown): string {

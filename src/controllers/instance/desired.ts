@@ -78,11 +78,11 @@ export async function resolveInstance(
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
-  if (variables.kind === 'waiting') return waiting(variables.message);
+  if (variables.kind === 'waiting') return variables;
   const policyVariables = exists
     ? { kind: 'ready' as const, variables: [] }
     : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
-  if (policyVariables.kind === 'waiting') return waiting(policyVariables.message);
+  if (policyVariables.kind === 'waiting') return policyVariables;
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
   if (!exists) {

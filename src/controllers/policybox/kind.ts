@@ -71,9 +71,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
       secretsAfter,
     },
   );
-  if (variables.kind === 'waiting') {
-    return { kind: 'waiting', verdict: verdict('WaitingForReference', variables.message) };
-  }
+  if (variables.kind === 'waiting') return variables;
   const provider = await providerOf(pass);
   if (provider !== undefined) return provider;
   const { schema, properties } = spec.profile;
