@@ -25,6 +25,8 @@ export const CONDITIONS = {
   credentialsValid: 'CredentialsValid',
   /** On a Connection: does the service answer? */
   reachable: 'Reachable',
+  /** On a Connection, only while True: the service's clock and the operator's differ by over a minute. */
+  clockSkew: 'ClockSkew',
 } as const;
 
 /** What a reason says about the resource. */
@@ -202,6 +204,10 @@ export const REASONS = {
   Drifted: beside(
     'The record differs from the declaration in the fields that status.drift names, and driftPolicy is Report.',
     'Declare what the record says, or set driftPolicy to Correct.',
+  ),
+  ClockSkew: beside(
+    'The service’s clock and the operator’s differ by more than a minute, so leases end that much early or late.',
+    'Set the clocks: the message says which one is ahead and by how much.',
   ),
   CredentialsAccepted: beside('The service accepts the credentials.', 'Nothing.'),
   Answered: beside('The service answers.', 'Nothing.'),

@@ -6,6 +6,7 @@ import type { Pace, Permit } from '../pace/pace.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
 import type { CallOptions, Priority, Read, Write } from '../results.ts';
+import type { ClockSkew } from './clock-skew.ts';
 import type { Effect } from './classify.ts';
 import {
   codeOfStatus,
@@ -59,6 +60,7 @@ export interface CallerOptions {
   breaker: Breaker<ServiceError>;
   stamps: Stamps;
   clock: Clock;
+  clockSkew: ClockSkew;
   headersFor(token: string | undefined): Record<string, string>;
   recordBytes: number;
   timeoutMs: number;
@@ -196,9 +198,11 @@ export class Caller {
   ): Promise<
     { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean }
   > {
-    const { port, breaker, pace, session } = this.#options;
+    const { port, breaker, clock, clockSkew, pace, session } = this.#options;
+    const sentAt = clock.now();
     try {
       const answer = await port.send(request);
+      clockSkew.note(answer.headers, sentAt, clock.now());
       if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, secrets, undefined));
       else breaker.succeeded(ticket);
       if (answer.status !== 429 && answer.status < 500) pace.accepted();
