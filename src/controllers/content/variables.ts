@@ -100,13 +100,13 @@ async function resolveOne(
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
     const content = await context.sources.read(context.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return waitsFor(content.message);
-    const text = secretText(content.bytes);
-    if (text === undefined) {
+    const secret = secretText(content.bytes);
+    if (secret === undefined) {
       const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
       return verdict('NotSupported', `${what}: put text there, or make the variable a File`);
     }
-    wire.value = text;
-    return { ...base, secret: true, hmac: context.digest.of('variable', text) };
+    wire.value = secret;
+    return { ...base, secret: true, hmac: context.digest.of('variable', secret) };
   }
   if (variable.file !== undefined) {
     const { inline, configMapKeyRef, secretKeyRef } = variable.file;

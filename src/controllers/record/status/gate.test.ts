@@ -94,6 +94,12 @@ describe('what decides', () => {
     expect(status).toEqual({ ...before, uri: '/a' });
   });
 
+  it('stays as a newer version has written it, which stops nothing by itself', () => {
+    const before = { ...BEFORE, lastOperation: { event: 'deploy', outcome: 'Skipped' } };
+    const next = { ...before, state: 'done' };
+    expect(fitStatus<object>('Instance', next, before)).toEqual({ status: next, stop: undefined });
+  });
+
   it('fits where all variables and overrides are renamed at once', () => {
     const variables = Array.from({ length: 400 }, (_, at) => `runtime:V${at}`);
     expect(notSupported('Instance', { managed: { variables } })).toBeUndefined();

@@ -17,13 +17,20 @@ export interface FittedStatus<S> {
   stop: Verdict | undefined;
 }
 
-/** Fits a status. What decides and does not fit stays as `current` has it. */
+/**
+ * Fits a status. What decides and does not fit stays as `current` has it; what is as `current` has it is stored
+ * already, by whatever version, and stays as it is.
+ */
 export function fitStatus<S extends object>(kind: string, next: S, current: S): FittedStatus<S> {
-  const { value, misfits } = fit(statusSchema(kind), next);
-  const roots = new Set(misfits.map(({ path }) => rootOf(path)));
-  const kept = Object.entries(current).filter(([root]) => roots.has(root));
-  const fitted = Object.entries(value as S).filter(([root]) => !roots.has(root));
-  return { status: Object.fromEntries([...fitted, ...kept]) as S, stop: stopOf(misfits) };
+  const stored = { ...current } as Readonly<Record<string, unknown>>;
+  const changed = Object.fromEntries(Object.entries(next).filter(([root, value]) => value !== stored[root]));
+  const { fitted, misfits } = fitFields(kind, changed);
+  const unfit = new Set(misfits.map(({ path }) => rootOf(path)));
+  const status = Object.entries(next).flatMap(([root]): [string, unknown][] => {
+    const value = Object.hasOwn(changed, root) && !unfit.has(root) ? fitted[root] : stored[root];
+    return value === undefined ? [] : [[root, value]];
+  });
+  return { status: Object.fromEntries(status) as S, stop: stopOf(misfits) };
 }
 
 /**
@@ -31,9 +38,16 @@ export function fitStatus<S extends object>(kind: string, next: S, current: S): 
  * Undefined where they do.
  */
 export function notSupported(kind: string, fields: object): Verdict | undefined {
-  const { value: _fitted, misfits } = fit(statusSchema(kind), fields);
-  // Of a part of a status other parts are missing.
-  return stopOf(misfits.filter(({ path }) => Object.hasOwn(fields, rootOf(path))));
+  return stopOf(fitFields(kind, fields).misfits);
+}
+
+function fitFields(kind: string, fields: object): { fitted: Record<string, unknown>; misfits: Misfit[] } {
+  const { value, misfits } = fit(statusSchema(kind), fields);
+  return {
+    fitted: value as Record<string, unknown>,
+    // These are a part of a status: that others are missing says nothing.
+    misfits: misfits.filter(({ path }) => Object.hasOwn(fields, rootOf(path))),
+  };
 }
 
 /** Whether a field of status, named by its path below status, only shows. */
