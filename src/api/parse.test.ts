@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { anything, assert, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { parseExactJson } from '../base/exact-json.ts';
+import { canonicalJson } from '../base/hash.ts';
 import { parseBox } from './box.ts';
 import { parseConnection } from './connection.ts';
 import { parseInstance } from './instance.ts';
@@ -85,6 +87,28 @@ describe('a resource as the operator sees it', () => {
     const spec = { connectionRef, providerId: 'p', profile: { ...profile, properties } };
     const parsed = parsePolicyBox({ metadata, spec });
     expect(parsed.ok && parsed.resource.spec.profile.properties).toEqual(properties);
+  });
+
+  // B5
+  test('keeps whole numbers in them digit for digit, and says so where one is too large for a field', () => {
+    const text = '{"max_ttl":9007199254740993,"ids":[-18446744073709551616]}';
+    const spec = {
+      connectionRef,
+      providerId: 'p',
+      profile: { ...profile, properties: parseExactJson(text) },
+    };
+    const parsed = parsePolicyBox({ metadata, spec });
+    expect(parsed.ok && canonicalJson(parsed.resource.spec.profile.properties)).toBe(
+      '{"ids":[-18446744073709551616],"max_ttl":9007199254740993}',
+    );
+    const pace = { requestsPerSecond: 9007199254740993n };
+    const refused = parseConnection({
+      metadata,
+      spec: { endpoint: 'https://a.example', credentialsRef: { name: 'a' }, pace },
+    });
+    expect(refused.ok ? [] : refused.problems.map(({ message }) => message)).toEqual([
+      'spec.pace.requestsPerSecond is 9007199254740993: is not of type integer: write one',
+    ]);
   });
 });
 

@@ -12,7 +12,7 @@ import {
 } from './schema/build.ts';
 import { ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
-import { recordStatus } from './fields/status.ts';
+import { managedKeys, recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
@@ -108,6 +108,18 @@ export const PolicyBoxSpecSchema = object(
 /** The status of a PolicyBox. */
 export const PolicyBoxStatusSchema = object('What was found and what was done.', {
   ...recordStatus(),
+  managed: optional(
+    object('What on the record is ours, so that what others added there stays.', {
+      ...managedKeys(),
+      profile: optional(
+        list(
+          'Properties of the profile that we put there, as JSON pointers such as /flavor or /tags/env.',
+          text('A property.', { maxLength: 1024 }),
+          { maxItems: 2_000 },
+        ),
+      ),
+    }),
+  ),
   draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
   files: optional(
     list(

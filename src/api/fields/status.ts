@@ -58,6 +58,20 @@ export function anyStatus() {
   };
 }
 
+/** Keys on a record that we put there: for three-way merges. */
+export function managedKeys() {
+  return {
+    variables: optional(
+      list(
+        'Variables that we put there, as `name` or `scope:name`.',
+        text('A variable.', { maxLength: 330 }),
+        { maxItems: MANAGED_VARIABLES_LIMIT },
+      ),
+    ),
+    tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
+  };
+}
+
 /** Status fields of every kind that stands for a record of the service. */
 export function recordStatus() {
   return {
@@ -71,16 +85,7 @@ export function recordStatus() {
       }),
     ),
     managed: optional(
-      object('What on the record is ours, so that what others added there stays.', {
-        variables: optional(
-          list(
-            'Variables that we put there, as `name` or `scope:name`.',
-            text('A variable.', { maxLength: 330 }),
-            { maxItems: MANAGED_VARIABLES_LIMIT },
-          ),
-        ),
-        tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
-      }),
+      object('What on the record is ours, so that what others added there stays.', managedKeys()),
     ),
     secrets: optional(
       list(

@@ -161,6 +161,23 @@ describe('a change', () => {
     expect(bench.status).toMatchObject({ draftHash: 'k:two', managed: { variables: ['PASS'] } });
   });
 
+  it('notes the properties of a profile before it puts them there', async () => {
+    const bench = new Bench(
+      { profile: { image: 'a', theirs: 1 } },
+      { status: { draftHash: 'k:one', managed: { profile: ['/image', '/keypair'] } } },
+    );
+    const declared = draft({ hash: 'k:two', asked: { profile: { image: 'b', net: { id: 7 } } } });
+    const first = await bench.pass(declared);
+    expect(first).toMatchObject({
+      again: true,
+      fields: { managed: { profile: ['/image', '/keypair', '/net/id'] } },
+    });
+    expect(bench.puts).toEqual([]);
+    expect(await bench.settle(declared)).toBe('Settled');
+    expect(bench.puts).toMatchObject([{ profile: { image: 'b', net: { id: 7 }, theirs: 1 } }]);
+    expect(bench.status).toMatchObject({ managed: { profile: ['/image', '/net/id'] } });
+  });
+
   it('is not sent where it would wipe a secret that only the service knows', async () => {
     const theirs = { name: 'THEIRS', type: 'Password', value: '****' };
     const bench = new Bench(

@@ -11,10 +11,12 @@ import type { ManagedResource } from '../record/resource.ts';
 import { conditionOf } from '../record/kind.ts';
 import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import { filesOf, keptFields, planUpdate, type Draft, type Plan } from './draft.ts';
+import { filesOf, keptFields, planUpdate, profileLeaves, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
 export type DraftStatus = RecordStatus & {
+  /** `profile`: of a policy box. */
+  managed?: { profile?: string[] };
   draftHash?: string;
   files?: { path: string; hmac: string; url: string }[];
 };
@@ -50,6 +52,7 @@ export async function convergeDraft<R extends DraftResource>(
   const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
   const managed = {
     variables: status.managed?.variables ?? [],
+    profile: status.managed?.profile ?? [],
     events: (status.files ?? [])
       .filter(({ path }) => path.startsWith(EVENT_PREFIX))
       .map(({ path }) => path.slice(EVENT_PREFIX.length)),
@@ -94,15 +97,20 @@ export async function convergeDraft<R extends DraftResource>(
       fields: {},
     };
   }
-  const newlyManaged = draft.variables
-    .map(({ key }) => key)
-    .filter((key) => !managed.variables.includes(key));
-  if (!fresh && newlyManaged.length > 0 && status.draftHash !== undefined) {
+  const newly = {
+    variables: draft.variables.map(({ key }) => key).filter((key) => !managed.variables.includes(key)),
+    profile: profileLeaves(draft).filter((leaf) => !managed.profile.includes(leaf)),
+  };
+  if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
-    const union = [...new Set([...managed.variables, ...newlyManaged])].toSorted();
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
-      fields: { managed: { ...status.managed, variables: union } } as StatusFields<R>,
+      fields: {
+        managed: managedKeys({
+          variables: [...managed.variables, ...newly.variables],
+          profile: [...managed.profile, ...newly.profile],
+        }),
+      } as StatusFields<R>,
       again: true,
     };
   }
@@ -289,6 +297,13 @@ export function driftList(plan: Pick<Plan, 'differences'>): { field: string; wan
     .toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
+/** What status notes as ours, sorted; lists that are empty are left out. */
+function managedKeys(lists: Record<string, string[]>): Record<string, string[]> | undefined {
+  const kept = Object.entries(lists).filter(([, keys]) => keys.length > 0);
+  if (kept.length === 0) return undefined;
+  return Object.fromEntries(kept.map(([name, keys]) => [name, keys.toSorted()]));
+}
+
 /** Status fields once the draft is in place. */
 function inPlace<R extends DraftResource>(
   draft: Draft,
@@ -298,12 +313,14 @@ function inPlace<R extends DraftResource>(
   const files = filesOf(draft)
     .map((file) => ({ path: file.path, hmac: file.hmac, url: urlOf(file).url }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const variables = draft.variables.map(({ key }) => key).toSorted();
   return {
     uri: record.uri,
     draftHash: draft.hash,
     files: files.length === 0 ? undefined : files,
-    managed: variables.length === 0 ? undefined : { variables },
+    managed: managedKeys({
+      variables: draft.variables.map(({ key }) => key),
+      profile: profileLeaves(draft),
+    }),
     drift: undefined,
   } as StatusFields<R>;
 }
