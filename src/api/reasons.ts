@@ -165,7 +165,7 @@ export const REASONS = {
   ),
   NotConverging: stalled(
     'The same difference comes back again and again.',
-    'Somebody else writes the fields named: agree who has them, or set driftPolicy Report or Ignore.',
+    'The message says which: either somebody else writes the fields named (agree who has them, or set driftPolicy to Report or Ignore), or the service keeps another form of the value (declare it as the service shows it).',
   ),
   OperationFailed: stalled(
     'An operation failed, or runs past its deadline.',

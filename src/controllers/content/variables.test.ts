@@ -295,6 +295,9 @@ describe('differences between record and declaration', () => {
 
   it('are none between a number and its text, nor between false and nothing', () => {
     expect(differ([{ name: 'A', value: 4 }], [{ name: 'A', value: '4', required: false }])).toEqual([]);
+    const half = { name: 'A', type: 'Number', value: '0.50' };
+    expect(differ([{ ...half, value: 0.5 }], [half])).toEqual([]);
+    expect(differ([{ ...half, value: 0.6 }], [half])).toHaveLength(1);
     expect(
       differ([{ name: 'A', value: '4', required: true }], [{ name: 'A', value: '4', required: false }]),
     ).toEqual(['variables.A.required: false / true']);

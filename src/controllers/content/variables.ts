@@ -11,6 +11,7 @@ import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
+import { sameNumber } from './normalised.ts';
 import { secretText } from './secret-text.ts';
 
 /** Content that has to be uploaded as a blob before it can be referred to. */
@@ -230,6 +231,7 @@ export function variableDifferences(
       if (secret && isMasked(old.value)) continue;
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
+      if (field === 'value' && NUMBERS.has(variable.type ?? '') && sameNumber(want, has)) continue;
       // Not every service says what is not so.
       if (variable[field] === false && has === '') continue;
       out.push({
@@ -242,6 +244,9 @@ export function variableDifferences(
   for (const key of have.keys()) out.push({ field: `variables.${key}`, want: 'absent', have: 'present' });
   return out;
 }
+
+/** Types whose values some builds of the service keep as numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['Number', 'Port']);
 
 function text(value: unknown): string {
   if (value === undefined || value === null) return '';

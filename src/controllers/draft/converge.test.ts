@@ -189,17 +189,17 @@ describe('a change', () => {
     expect(bench.puts).toEqual([]);
   });
 
-  it('that the service keeps out is named, and not sent again', async () => {
-    const bench = new Bench({ visibility: 'workspace' }, { status: { draftHash: 'k:one' } });
-    bench.onPut = (body) => ({
-      kind: 'ok',
-      record: { ...body, visibility: 'workspace' },
-      startedAt: 0,
-      endedAt: 0,
+  it.each([
+    ['visibility', { visibility: 'workspace' }, { visibility: 'public' }],
+    ['profile.flavor', { profile: { flavor: 's', image: 'a' } }, { profile: { flavor: 'm', image: 'a' } }],
+  ])('that the service keeps out is named, and not sent again: %s', async (field, old, asked) => {
+    const bench = new Bench(old, {
+      status: { draftHash: 'k:one', managed: { profile: ['/flavor', '/image'] } },
     });
-    const declared = draft({ hash: 'k:two', asked: { visibility: 'public' } });
+    bench.onPut = (body) => ({ kind: 'ok', record: { ...body, ...old }, startedAt: 0, endedAt: 0 });
+    const declared = draft({ hash: 'k:two', asked });
     const { verdict } = await bench.pass(declared);
-    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining('visibility') });
+    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining(`${field}:`) });
     bench.status = {
       ...bench.status,
       conditions: [{ type: 'Ready', status: 'False', reason: 'NotApplied' }],

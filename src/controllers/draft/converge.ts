@@ -1,6 +1,7 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
 import type { BoxRecord, EventRecord, ServiceError } from '../../service/index.ts';
 import { upload, blobOf, type Uploads } from '../content/uploads.ts';
+import { comesBack } from '../content/normalised.ts';
 import { isMasked, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
 import { failureVerdict, isAboutCredentials } from '../record/decide.ts';
 import type { Convergence, Pass, StatusFields } from '../record/kind.ts';
@@ -239,7 +240,9 @@ function onDrift<R extends DraftResource>(
 ): { verdict: Verdict; fields: StatusFields<R> } | undefined {
   const { resource, memory, handle } = pass;
   const wasKept = conditionOf(resource, 'Ready')?.reason === 'NotApplied';
-  const kept = plan.differences.filter(({ field }) => Object.hasOwn(draft.asked, field));
+  const kept = plan.differences.filter(({ field }) =>
+    Object.hasOwn(draft.asked, field.split('.', 1)[0] ?? ''),
+  );
   if (wasKept && kept.length === plan.differences.length) {
     return { verdict: notApplied(kept.map(({ field }) => field)), fields: {} };
   }
@@ -259,15 +262,7 @@ function onDrift<R extends DraftResource>(
     memory.convergence?.difference === differenceOf(plan) &&
     memory.convergence.count >= SAME_DIFFERENCE_LIMIT
   ) {
-    const names = plan.differences.map(({ field }) => field).toSorted();
-    return {
-      verdict: verdict(
-        'NotConverging',
-        `The same difference came back ${SAME_DIFFERENCE_LIMIT} times, in ${names.slice(0, 10).join(', ')}: agree ` +
-          `with whoever else writes there, or set driftPolicy Report or Ignore`,
-      ),
-      fields: {},
-    };
+    return { verdict: verdict('NotConverging', comesBack(plan.differences)), fields: {} };
   }
   return undefined;
 }

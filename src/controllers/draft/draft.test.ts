@@ -119,15 +119,15 @@ describe('scripts of events', () => {
   });
 });
 
+const withProfile = (profile: object): Draft => draft({ asked: { profile } });
+
 // B7
 describe('the profile of a policy box', () => {
-  const declared = (profile: object): Draft => draft({ asked: { profile } });
-
   it('keeps what others added inside it when something else is edited', () => {
     const profile = { flavor: 's', added: 1, tags: { env: 'x', theirs: 'z' } };
     const { body, differences } = plan(
       { profile, description: 'Old' },
-      { ...declared({ flavor: 's', tags: { env: 'x' } }), fields: { description: 'New' } },
+      { ...withProfile({ flavor: 's', tags: { env: 'x' } }), fields: { description: 'New' } },
       { profile: ['/flavor', '/tags/env'] },
     );
     expect(body.profile).toEqual(profile);
@@ -137,7 +137,7 @@ describe('the profile of a policy box', () => {
   it('loses what was declared before and is no more, and nothing else', () => {
     const { body, differences } = plan(
       { profile: { flavor: 's', keypair: 'ours', added: 1 } },
-      declared({ flavor: 'm' }),
+      withProfile({ flavor: 'm' }),
       { profile: ['/flavor', '/keypair'] },
     );
     expect(body.profile).toEqual({ flavor: 'm', added: 1 });
@@ -151,19 +151,19 @@ describe('the profile of a policy box', () => {
   it('may be kept without what is null or empty by a service that drops that', () => {
     const profile = { image: 'test', subnet: null, tags: {}, nested: { a: null, b: [] }, labels: [] };
     const answer = { id: 'b', profile: { image: 'test' } } as BoxRecord;
-    expect(keptFields(answer, declared(profile))).toEqual([]);
-    expect(plan({ profile: { image: 'test' } }, declared(profile)).differences).toEqual([]);
+    expect(keptFields(answer, withProfile(profile))).toEqual([]);
+    expect(plan({ profile: { image: 'test' } }, withProfile(profile)).differences).toEqual([]);
   });
 
   it('names the property that the service keeps', () => {
     const answer = { id: 'b', profile: { image: 'test', flavor: 's', subnet: 'old' } } as BoxRecord;
-    const wanted = declared({ image: 'test', flavor: 'm', subnet: null });
+    const wanted = withProfile({ image: 'test', flavor: 'm', subnet: null });
     expect(keptFields(answer, wanted)).toEqual(['profile.flavor', 'profile.subnet']);
   });
 
   // B5
   it('shows a whole number of any size as it is', () => {
-    const wanted = declared({ max_ttl: 9007199254740993n });
+    const wanted = withProfile({ max_ttl: 9007199254740993n });
     expect(plan({ profile: { max_ttl: 9007199254740993n } }, wanted).differences).toEqual([]);
     expect(plan({ profile: { max_ttl: 9007199254740992n } }, wanted).differences).toEqual([
       { field: 'profile.max_ttl', want: '9007199254740993', have: '9007199254740992' },
