@@ -5,6 +5,7 @@ import type { PolicyBox } from '../../api/policy-box.ts';
 import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
 import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { parseRfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
@@ -120,7 +121,7 @@ function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string |
 
 /** Why a lease cannot be deployed with; one that is on a record already may well be past. */
 function pastLease({ kind, name, terms }: LeaseSource, now: number): string | undefined {
-  if (terms.expireAt === undefined || Date.parse(terms.expireAt) > now) return undefined;
+  if (terms.expireAt === undefined || parseRfc3339(terms.expireAt) > now) return undefined;
   const field = kind === 'Instance' ? 'spec.lease' : `InstanceLease "${name}"`;
   return `${field}: expireAt is in the past, so the instance is not deployed: set a later time`;
 }
