@@ -5,6 +5,18 @@ import { HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
+function nested(name: string): object {
+  return { name, type: 'Box', boxRef: { name: 'inner' } };
+}
+
+function variables(prefix: string): object[] {
+  return Array.from({ length: 100 }, (_, at) => ({ name: `${prefix}${at}`, type: 'Text', value: 'x' }));
+}
+
+function json(body: unknown): PortAnswer {
+  return { status: 200, headers: JSON_TYPE, body: Buffer.from(JSON.stringify(body)) };
+}
+
 /** Values that status does not take as they come: whoever they are from, nothing freezes (B1, R6). */
 describe('values that do not fit into status', () => {
   let shop: Shop;
@@ -75,7 +87,6 @@ describe('values that do not fit into status', () => {
   });
 
   it('as boxes that are nested twice let the box settle', async () => {
-    const nested = (name: string): object => ({ name, type: 'Box', boxRef: { name: 'inner' } });
     const inner = { spec: { connectionRef: { name: 'main' } }, metadata: { name: 'inner' } };
     await shop.world.apply(JSON.stringify({ apiVersion: 'boxwright.dev/v1alpha1', kind: 'Box', ...inner }));
     await shop.world.until(() => shop.ready('inner', 'Box') === 'True Settled');
@@ -88,8 +99,6 @@ describe('values that do not fit into status', () => {
   });
 
   it('as a hundred variables that get other names at once are put there, and the old ones go', async () => {
-    const variables = (prefix: string): object[] =>
-      Array.from({ length: 100 }, (_, at) => ({ name: `${prefix}${at}`, type: 'Text', value: 'x' }));
     await shop.world.apply(instance());
     await shop.online();
     const names = (): string[] => shop.record().variables.map(({ name }) => name);
@@ -121,11 +130,6 @@ describe('values that do not fit into status', () => {
   it('as an id of the service that is too long send nothing, say so, and let go with Orphan', async () => {
     const long = 'i'.repeat(100);
     const record = { id: long, schema: 'https://x/boxes/script', name: 'theirs', owner: 'ops' };
-    const json = (body: unknown): PortAnswer => ({
-      status: 200,
-      headers: JSON_TYPE,
-      body: Buffer.from(JSON.stringify(body)),
-    });
     let sent = 0;
     shop.judge = (request) => {
       if (!request.path.startsWith(`/services/boxes/${long}`)) return undefined;
