@@ -21,13 +21,13 @@ import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition
 
 /** The spec of an InstanceLease. */
 export const InstanceLeaseSpecSchema = object(
-  'When an instance stops or goes. Renewed by a new value of the annotation boxwright.dev/renew.',
+  'When an instance ends. A new value of the annotation boxwright.dev/renew renews it.',
   {
     instanceRef: reference('Instance', 'The instance that the lease is for. Can be changed.'),
     ...leaseFields(),
     warnBefore: defaulted(
       duration(
-        'How long before the end condition LeaseExpiring and an event warn, a duration from 0s to 720h. Default 1h. Can be changed.',
+        'How long before the end the operator warns with the condition LeaseExpiring and an event, a duration from 0s to 720h. Default 1h. Can be changed.',
         '0s',
         '720h',
       ),
@@ -35,12 +35,12 @@ export const InstanceLeaseSpecSchema = object(
     ),
     deletionPolicy: optional(
       oneOf(
-        'What happens to the lease on the instance when this resource is deleted. Delete: it is taken off. Orphan: it stays. Absent: the connection’s default, then Delete. Can be changed.',
+        'What happens to the lease on the instance when this resource is deleted. Delete: the operator removes it. Orphan: it stays. Absent: the default of the connection, then Delete. Can be changed.',
         ['Delete', 'Orphan'],
       ),
     ),
     paused: defaulted(
-      flag('Whether the lease is left as it is for now. Default false. Can be changed.'),
+      flag('While true, the operator does not change the lease. Default false. Can be changed.'),
       false,
     ),
   },
@@ -97,7 +97,7 @@ export const InstanceLeaseKind: KindDefinition<InstanceLease> = defineKind<Insta
   kind: 'InstanceLease',
   plural: 'instanceleases',
   shortNames: ['bwlease'],
-  description: 'When an instance stops or goes.',
+  description: 'When an instance ends: it shuts down or is terminated.',
   spec: InstanceLeaseSpecSchema,
   status: InstanceLeaseStatusSchema,
   columns: [

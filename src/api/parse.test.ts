@@ -107,7 +107,7 @@ describe('a resource as the operator sees it', () => {
       spec: { endpoint: 'https://a.example', credentialsRef: { name: 'a' }, pace },
     });
     expect(refused.ok ? [] : refused.problems.map(({ message }) => message)).toEqual([
-      'spec.pace.requestsPerSecond is 9007199254740993: is not of type integer: write one',
+      'spec.pace.requestsPerSecond is 9007199254740993: must be of type integer',
     ]);
   });
 });
@@ -123,7 +123,7 @@ describe('what an older schema let through', () => {
           path: 'spec.operationTimeout',
           value: '"soon"',
           message:
-            'spec.operationTimeout is "soon": a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+            'spec.operationTimeout is "soon": must be a duration, such as 90s or 8h (units: ms, s, m, h)',
         },
       ],
     });
@@ -144,8 +144,8 @@ describe('what an older schema let through', () => {
     const properties = JSON.parse('{"a": {"__proto__": {"x": 1}}, "constructor": 1}') as object;
     const spec = { connectionRef, providerId: 'p', profile: { ...profile, properties } };
     expect(messages(parsePolicyBox({ metadata, spec }))).toEqual([
-      'spec.profile.properties.a has the key __proto__, which is refused: rename it',
-      'spec.profile.properties has the key constructor, which is refused: rename it',
+      'spec.profile.properties.a has the key __proto__, which is not allowed: rename it',
+      'spec.profile.properties has the key constructor, which is not allowed: rename it',
     ]);
   });
 

@@ -27,7 +27,7 @@ import {
 
 const LIFESPAN_RULE: Rule = {
   rule: `(self.operation == 'None') != has(self.after)`,
-  message: 'after belongs to operation Terminate: set after, or choose operation None without it',
+  message: 'operation Terminate needs after, and operation None must not have it',
   holds: ({ operation, after }: { operation: string; after?: string }) =>
     (operation === 'None') !== (after !== undefined),
 };
@@ -44,11 +44,11 @@ export const PolicyBoxSpecSchema = object(
       ),
     ),
     providerId: text(
-      'Id of the provider on the service. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      'Id of the provider on the service. Can be changed if the service allows it; otherwise the condition NotApplied says so.',
       { maxLength: 64 },
     ),
     profile: object(
-      'Settings of the machines. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      'Settings of the machines. Can be changed if the service allows it; otherwise the condition NotApplied says so.',
       {
         schema: text(
           'Schema of the profile: relative to the connection’s schema base, such as `test/compute/profile`, or absolute. Can be changed as profile can.',
@@ -65,7 +65,7 @@ export const PolicyBoxSpecSchema = object(
     ),
     claims: defaulted(
       list(
-        'Requirements of boxes that this policy box meets, such as Linux. Default []. Can be changed where the service takes it.',
+        'Requirements of boxes that this policy box meets, such as Linux. Default []. Can be changed if the service allows it.',
         text('One claim, as the service spells it.', { maxLength: 128 }),
         { maxItems: 32 },
       ),
@@ -73,7 +73,7 @@ export const PolicyBoxSpecSchema = object(
     ),
     lifespan: optional(
       object(
-        'Default lease of what is deployed through this policy box. Absent: what the record has is left as it is, also when it was declared here before; operation None takes it off. Can be changed where the service takes it.',
+        'Default lease of instances that are deployed through this policy box. Absent: the operator does not change the lifespan of the record, even if it was declared here before; operation None removes it. Can be changed if the service allows it.',
         {
           operation: defaulted(
             oneOf(
@@ -88,7 +88,7 @@ export const PolicyBoxSpecSchema = object(
               {
                 maxLength: 8,
                 pattern: '^[1-9][0-9]*h$',
-                hint: 'a lifespan is a number of whole hours, such as 72h: write one',
+                hint: 'must be a number of whole hours, such as 72h',
               },
             ),
           ),

@@ -33,7 +33,7 @@ const CHANGE = 'Can be changed.';
 /** Content of a file: written in the manifest, or taken from a ConfigMap or Secret. */
 function fileSource(change: string) {
   return object(
-    `Content of a File variable. Absent: no content. A change of the ConfigMap or Secret counts as a change of this resource. ${change}`,
+    `Content of a File variable. Absent: no content. The operator applies a change of the ConfigMap or Secret. ${change}`,
     {
       inline: optional(
         text(`The content itself, at most 64 KiB. ${change}`, {
@@ -59,7 +59,7 @@ const PLAIN_TYPES = ['Text', 'Port', 'Number', 'Options'] as const;
 
 const NAME_RULE: Rule = {
   rule: `!(self.name in ['${FORBIDDEN_NAMES.join("', '")}'])`,
-  message: `name cannot be one of ${FORBIDDEN_NAMES.join(', ')}: choose another`,
+  message: `name must not be one of ${FORBIDDEN_NAMES.join(', ')}`,
   holds: (v: AnyVariable) => !FORBIDDEN_NAMES.includes(v.name),
 };
 
@@ -68,39 +68,39 @@ const COMMON_RULES: Rule[] = [
   NAME_RULE,
   {
     rule: `!has(self.value) || self.type != 'Password'`,
-    message:
-      'Password takes no inline value: put it into a Secret and refer to it with valueFrom.secretKeyRef',
+    message: 'a Password takes no inline value: store it in a Secret and set valueFrom.secretKeyRef',
     holds: (v: AnyVariable) => v.value === undefined || v.type !== 'Password',
   },
   {
     rule: `!has(self.value) || !(self.type in ['File', 'Box'])`,
-    message: 'value is for Text, Port, Number and Options: File takes file, Box takes boxRef or boxId',
+    message:
+      'value is only for Text, Port, Number and Options: set file for a File, and boxRef or boxId for a Box',
     holds: (v: AnyVariable) => v.value === undefined || !['File', 'Box'].includes(v.type),
   },
   {
     rule: `!has(self.valueFrom) || self.type == 'Password'`,
-    message: 'valueFrom is for type Password only: use value, or make the variable a Password',
+    message: 'valueFrom is only for type Password: use value, or change the type to Password',
     holds: (v: AnyVariable) => v.valueFrom === undefined || v.type === 'Password',
   },
   {
     rule: `!has(self.file) || self.type == 'File'`,
-    message: 'file is for type File only: use value, or make the variable a File',
+    message: 'file is only for type File: use value, or change the type to File',
     holds: (v: AnyVariable) => v.file === undefined || v.type === 'File',
   },
   {
     rule: `!has(self.options) || self.type == 'Options'`,
-    message: 'options is for type Options only: leave it out, or make the variable Options',
+    message: 'options is only for type Options: remove it, or change the type to Options',
     holds: (v: AnyVariable) => v.options === undefined || v.type === 'Options',
   },
   {
     rule: `self.type != 'Options' || !has(self.value) || !has(self.options) || self.value in self.options`,
-    message: 'value is not among options: choose one of them, or add it there',
+    message: 'value must be one of options',
     holds: (v: AnyVariable) =>
       v.type !== 'Options' || v.value === undefined || v.options === undefined || v.options.includes(v.value),
   },
   {
     rule: `self.type != 'Port' || !has(self.value) || (self.value.matches('^[0-9]{1,5}$') && int(self.value) >= 1 && int(self.value) <= 65535)`,
-    message: 'value of a Port is a number from 1 to 65535 in quotes, such as "8080"',
+    message: 'the value of a Port must be a number from 1 to 65535 in quotes, such as "8080"',
     holds: (v: AnyVariable) =>
       v.type !== 'Port' ||
       v.value === undefined ||
@@ -108,7 +108,7 @@ const COMMON_RULES: Rule[] = [
   },
   {
     rule: `self.type != 'Number' || !has(self.value) || self.value.matches('^-?[0-9]+(\\\\.[0-9]+)?$')`,
-    message: 'value of a Number is a decimal number in quotes, such as "4" or "0.5"',
+    message: 'the value of a Number must be a decimal number in quotes, such as "4" or "0.5"',
     holds: (v: AnyVariable) =>
       v.type !== 'Number' || v.value === undefined || /^-?[0-9]+(\.[0-9]+)?$/.test(v.value),
   },
@@ -116,25 +116,26 @@ const COMMON_RULES: Rule[] = [
 
 const OPTIONS_LISTED: Rule = {
   rule: `self.type != 'Options' || has(self.options)`,
-  message: 'a variable of type Options lists what can be chosen: add options',
+  message: 'a variable of type Options needs options',
   holds: (v: AnyVariable) => v.type !== 'Options' || v.options !== undefined,
 };
 
 const HAS_VALUE: Rule = {
   rule: `has(self.value) || has(self.valueFrom) || has(self.file)`,
-  message: 'a value is missing: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
+  message:
+    'the value is missing: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
   holds: (v: AnyVariable) => v.value !== undefined || v.valueFrom !== undefined || v.file !== undefined,
 };
 
 const BOX_NAMES_ONE: Rule[] = [
   {
     rule: `self.type != 'Box' || has(self.boxRef) || has(self.boxId)`,
-    message: 'a variable of type Box names a box: set boxRef or boxId',
+    message: 'a variable of type Box needs boxRef or boxId',
     holds: (v: AnyVariable) => v.type !== 'Box' || v.boxRef !== undefined || v.boxId !== undefined,
   },
   {
     rule: `self.type == 'Box' || (!has(self.boxRef) && !has(self.boxId))`,
-    message: 'boxRef and boxId are for type Box only: leave them out, or make the variable a Box',
+    message: 'boxRef and boxId are only for type Box: remove them, or change the type to Box',
     holds: (v: AnyVariable) => v.type === 'Box' || (v.boxRef === undefined && v.boxId === undefined),
   },
   atMostOne(['boxRef', 'boxId'], 'set only one of boxRef and boxId'),
@@ -149,14 +150,14 @@ function commonFields(change = CHANGE) {
     }),
     value: optional(
       text(
-        `Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. ${change}`,
+        `Value of a Text, Port, Number or Options variable, in quotes where YAML would not read it as text. Absent: no value. ${change}`,
         { minLength: 0, maxLength: VALUE_LIMIT },
       ),
     ),
     options: optional(
       list(
-        `What can be chosen for a variable of type Options, without commas. ${change}`,
-        text('One choice.', { maxLength: 128, pattern: '^[^,]+$' }),
+        `Values that a variable of type Options can have; they must not contain commas. ${change}`,
+        text('One value.', { maxLength: 128, pattern: '^[^,]+$' }),
         { maxItems: 50, atomic: true },
       ),
     ),
@@ -175,11 +176,11 @@ function commonFields(change = CHANGE) {
 function declarationFields() {
   return {
     required: defaulted(
-      flag('Whether a deployment without a value is refused. Default false. Can be changed.'),
+      flag('Whether the service rejects a deployment without a value. Default false. Can be changed.'),
       false,
     ),
     visibility: defaulted(
-      oneOf('Who sees the variable on the service. Default Public. Can be changed.', [
+      oneOf('Who can see the variable on the service. Default Public. Can be changed.', [
         'Public',
         'Internal',
         'Private',

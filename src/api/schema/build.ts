@@ -82,7 +82,7 @@ export function duration(description: string, shortest: string, longest: string)
   return text(description, {
     maxLength: 24,
     pattern: DURATION_PATTERN,
-    hint: 'a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+    hint: 'must be a duration, such as 90s or 8h (units: ms, s, m, h)',
     rules: [between(shortest, longest)],
   });
 }
