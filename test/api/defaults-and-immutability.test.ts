@@ -96,26 +96,20 @@ describe('what cannot be changed', () => {
   test('a removed field is refused and named', async () => {
     await create('Instance', 'removed', full);
     for (const field of Object.keys(added)) {
-      expect(await patch('instance', 'removed', { [field]: null })).toContain(
-        `${field} is immutable`,
-      );
+      expect(await patch('instance', 'removed', { [field]: null })).toContain(`${field} is immutable`);
     }
   });
 
   test('an added field is refused and named', async () => {
     await create('Instance', 'added', instance);
     for (const [field, value] of Object.entries(added)) {
-      expect(await patch('instance', 'added', { [field]: value })).toContain(
-        `${field} is immutable`,
-      );
+      expect(await patch('instance', 'added', { [field]: value })).toContain(`${field} is immutable`);
     }
   });
 
   test('a reference turned into an id is refused', async () => {
     await create('Instance', 'turned', instance);
-    expect(await patch('instance', 'turned', { boxRef: null, boxId: 'b' })).toContain(
-      'boxId is immutable',
-    );
+    expect(await patch('instance', 'turned', { boxRef: null, boxId: 'b' })).toContain('boxId is immutable');
   });
 
   test('everything else can be changed', async () => {
