@@ -274,7 +274,7 @@ describe('a value that is null', () => {
     const others: string[] = [];
     for (const path of paths) {
       const text = await helm.text({}, '--set', `${path}=null`);
-      expect(text, path).not.toMatch(/<nil>|%!/);
+      expect(/<nil>|%!/.test(text) ? path : '').toBe('');
       if (text !== usual) others.push(path);
     }
     // Without a map or a list there is none.
