@@ -1,6 +1,7 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
 import type { BoxRecord, EventRecord, ServiceError } from '../../service/index.ts';
 import { upload, blobOf, type Uploads } from '../content/uploads.ts';
+import { comesBack } from '../content/normalised.ts';
 import { isMasked, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
 import { failureVerdict, isAboutCredentials } from '../record/decide.ts';
 import type { Convergence, Pass, StatusFields } from '../record/kind.ts';
@@ -9,11 +10,14 @@ import type { Memory } from '../record/memory.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
 import { conditionOf } from '../record/kind.ts';
+import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import { filesOf, keptFields, planUpdate, type Draft, type Plan } from './draft.ts';
+import { filesOf, keptFields, planUpdate, profileLeaves, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
 export type DraftStatus = RecordStatus & {
+  /** `profile`: of a policy box. */
+  managed?: { profile?: string[] };
   draftHash?: string;
   files?: { path: string; hmac: string; url: string }[];
 };
@@ -49,6 +53,7 @@ export async function convergeDraft<R extends DraftResource>(
   const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
   const managed = {
     variables: status.managed?.variables ?? [],
+    profile: status.managed?.profile ?? [],
     events: (status.files ?? [])
       .filter(({ path }) => path.startsWith(EVENT_PREFIX))
       .map(({ path }) => path.slice(EVENT_PREFIX.length)),
@@ -93,18 +98,25 @@ export async function convergeDraft<R extends DraftResource>(
       fields: {},
     };
   }
-  const newlyManaged = draft.variables
-    .map(({ key }) => key)
-    .filter((key) => !managed.variables.includes(key));
-  if (!fresh && newlyManaged.length > 0 && status.draftHash !== undefined) {
+  const newly = {
+    variables: draft.variables.map(({ key }) => key).filter((key) => !managed.variables.includes(key)),
+    profile: profileLeaves(draft).filter((leaf) => !managed.profile.includes(leaf)),
+  };
+  if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
-    const union = [...new Set([...managed.variables, ...newlyManaged])].toSorted();
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
-      fields: { managed: { ...status.managed, variables: union } } as StatusFields<R>,
+      fields: {
+        managed: managedKeys({
+          variables: [...managed.variables, ...newly.variables],
+          profile: [...managed.profile, ...newly.profile],
+        }),
+      } as StatusFields<R>,
       again: true,
     };
   }
+  const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
+  if (unfit !== undefined) return { verdict: unfit, fields: {} };
   if (wasGlance(memory)) {
     return {
       verdict: verdict('Updating', 'The record is read before it is acted upon'),
@@ -228,7 +240,9 @@ function onDrift<R extends DraftResource>(
 ): { verdict: Verdict; fields: StatusFields<R> } | undefined {
   const { resource, memory, handle } = pass;
   const wasKept = conditionOf(resource, 'Ready')?.reason === 'NotApplied';
-  const kept = plan.differences.filter(({ field }) => Object.hasOwn(draft.asked, field));
+  const kept = plan.differences.filter(({ field }) =>
+    Object.hasOwn(draft.asked, field.split('.', 1)[0] ?? ''),
+  );
   if (wasKept && kept.length === plan.differences.length) {
     return { verdict: notApplied(kept.map(({ field }) => field)), fields: {} };
   }
@@ -248,15 +262,7 @@ function onDrift<R extends DraftResource>(
     memory.convergence?.difference === differenceOf(plan) &&
     memory.convergence.count >= SAME_DIFFERENCE_LIMIT
   ) {
-    const names = plan.differences.map(({ field }) => field).toSorted();
-    return {
-      verdict: verdict(
-        'NotConverging',
-        `The same difference came back ${SAME_DIFFERENCE_LIMIT} times, in ${names.slice(0, 10).join(', ')}: agree ` +
-          `with whoever else writes there, or set driftPolicy Report or Ignore`,
-      ),
-      fields: {},
-    };
+    return { verdict: verdict('NotConverging', comesBack(plan.differences)), fields: {} };
   }
   return undefined;
 }
@@ -275,16 +281,22 @@ function differenceOf(plan: Plan): string {
     .join();
 }
 
-/** The drift list of status: bounded, cut, secrets masked. */
+/** The drift list of status, secrets masked. */
 export function driftList(plan: Pick<Plan, 'differences'>): { field: string; want: string; have: string }[] {
   return plan.differences
     .map(({ field, want, have }) => ({
-      field: field.slice(0, 256),
-      want: want.slice(0, 256),
-      have: isMasked(have) ? '****' : have.slice(0, 256),
+      field,
+      want,
+      have: isMasked(have) ? '****' : have,
     }))
-    .toSorted((a, b) => (a.field < b.field ? -1 : 1))
-    .slice(0, 20);
+    .toSorted((a, b) => (a.field < b.field ? -1 : 1));
+}
+
+/** What status notes as ours, sorted; lists that are empty are left out. */
+function managedKeys(lists: Record<string, string[]>): Record<string, string[]> | undefined {
+  const kept = Object.entries(lists).filter(([, keys]) => keys.length > 0);
+  if (kept.length === 0) return undefined;
+  return Object.fromEntries(kept.map(([name, keys]) => [name, keys.toSorted()]));
 }
 
 /** Status fields once the draft is in place. */
@@ -296,12 +308,14 @@ function inPlace<R extends DraftResource>(
   const files = filesOf(draft)
     .map((file) => ({ path: file.path, hmac: file.hmac, url: urlOf(file).url }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const variables = draft.variables.map(({ key }) => key).toSorted();
   return {
     uri: record.uri,
     draftHash: draft.hash,
     files: files.length === 0 ? undefined : files,
-    managed: variables.length === 0 ? undefined : { variables },
+    managed: managedKeys({
+      variables: draft.variables.map(({ key }) => key),
+      profile: profileLeaves(draft),
+    }),
     drift: undefined,
   } as StatusFields<R>;
 }

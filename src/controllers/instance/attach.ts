@@ -1,3 +1,4 @@
+import { wholeMinute } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
@@ -6,7 +7,7 @@ import type { OperatorContext } from '../context.ts';
 import type { DesiredInstance } from './desired.ts';
 import { deployedSource, sourceNote } from './lease/note.ts';
 import type { LeaseChoice } from './lease/source.ts';
-import { readLease, wantedLease, wholeMinute, type NotedSource } from './lease/terms.ts';
+import { readLease, wantedLease, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
 import { planPut } from './put/plan.ts';

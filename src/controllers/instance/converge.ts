@@ -3,6 +3,7 @@ import type { Instance } from '../../api/instance.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
+import { Digest } from '../digest.ts';
 import { driftList } from '../draft/converge.ts';
 import { conditionOf, type Convergence } from '../record/kind.ts';
 import { wasGlance } from '../record/looks.ts';
@@ -252,6 +253,7 @@ export class InstanceConvergence {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
         ...addressed.fields,
+        ...underPresentKey(fields.box, desired.boxDraft),
         ...(lease === undefined
           ? {}
           : { lease: seen.leaseNotKept ? { ...lease, by: 'Operator' } : { ...lease, by: 'Service' } }),
@@ -279,7 +281,11 @@ export class InstanceConvergence {
     const expiring = leaseExpiring(seen, pass.now);
     if (expiring !== undefined) extra.push(expiring);
     const installed = seen.status.box?.draftHash;
-    if (installed !== undefined && desired.boxDraft !== undefined && installed !== desired.boxDraft) {
+    if (
+      installed !== undefined &&
+      desired.boxDraft !== undefined &&
+      Digest.differ(installed, desired.boxDraft)
+    ) {
       extra.push({
         type: 'UpdateAvailable',
         reason: 'BoxChanged',
@@ -308,6 +314,15 @@ export class InstanceConvergence {
       ...(message === undefined ? {} : { message }),
     };
   }
+}
+
+/** A hash under a key that was lost can be compared with nothing: what is there now is where comparing begins. */
+function underPresentKey(
+  box: InstanceFields['box'],
+  boxDraft: string | undefined,
+): Pick<InstanceFields, 'box'> {
+  if (box?.draftHash === undefined || boxDraft === undefined || box.draftHash === boxDraft) return {};
+  return Digest.differ(box.draftHash, boxDraft) ? {} : { box: { ...box, draftHash: boxDraft } };
 }
 
 /** It was in step with this very declaration: what differs now is somebody else's doing. */

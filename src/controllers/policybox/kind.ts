@@ -61,16 +61,17 @@ export function policyBoxKind(options: {
 async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Promise<Resolution<Draft>> {
   const { resource, handle, signal, secretsAfter } = pass;
   const { spec, metadata } = resource;
-  const variables = await resolveVariables(spec.variables, 'spec.variables', {
-    namespace: metadata.namespace,
-    sources: context.sources,
-    digest: context.digest,
-    signal,
-    secretsAfter,
-  });
-  if (variables.kind === 'waiting') {
-    return { kind: 'waiting', verdict: verdict('WaitingForReference', variables.message) };
-  }
+  const variables = await resolveVariables(
+    { 'spec.variables': spec.variables },
+    {
+      namespace: metadata.namespace,
+      sources: context.sources,
+      digest: context.digest,
+      signal,
+      secretsAfter,
+    },
+  );
+  if (variables.kind === 'waiting') return variables;
   const provider = await providerOf(pass);
   if (provider !== undefined) return provider;
   const { schema, properties } = spec.profile;

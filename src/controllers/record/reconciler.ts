@@ -19,6 +19,7 @@ import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { isPaused, policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
+import { notSupported } from './status/gate.ts';
 import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
@@ -142,7 +143,7 @@ export class RecordReconciler<
       const step = decideRecord(seen);
       if (step.do !== 'look') {
         this.#context.observer?.step(this.#kind.type.kind, step.do);
-        const held = SENDING.has(step.do) ? await this.#status.hold(resource, run.signal) : undefined;
+        const held = SENDING.has(step.do) ? await this.#held(resource, pass, step, run) : undefined;
         if (held !== undefined) return { wish: { verdict: held, fields: {} } };
         return this.#act(resource, memory, marker, pass, step, run);
       }
@@ -336,6 +337,24 @@ export class RecordReconciler<
     }
   }
 
+  /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
+  async #held(
+    resource: R,
+    pass: Pass<R, Rec, M> | undefined,
+    step: RecordStep<Rec, Desired>,
+    run: ReconcileContext,
+  ): Promise<Verdict | undefined> {
+    const lost = await this.#status.hold(resource, run.signal);
+    if (lost !== undefined || pass === undefined) return lost;
+    const { endpoint } = pass.handle;
+    const record = 'record' in step ? step.record : undefined;
+    const identity = {
+      home: { endpoint, owner: pass.owner },
+      ...(record === undefined ? {} : { id: record.id }),
+    };
+    return notSupported(this.#kind.type.kind, identity);
+  }
+
   /** A stored object that does not fit its schema: say so; when deleted, let go only what has no record. */
   async #misfit(resource: R, said: Verdict, run: ReconcileContext): Promise<Outcome<R>> {
     const { annotations, deletionTimestamp, finalizers } = resource.metadata;
@@ -393,7 +412,10 @@ export class RecordReconciler<
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
     const { again = false, quiet = false, soon = false, wish } = outcome;
     if (wish !== undefined && !(quiet && this.#mayStaySilent(memory))) {
-      await this.#status.write(resource, wish, run.signal);
+      const stop = await this.#status.write(resource, wish, run.signal);
+      // What was to be noted before it is done cannot be: it is not done.
+      if (stop !== undefined)
+        return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS, priority: 'periodic' };
     }
     if (again) return { requeueAfterMs: 0, priority: run.priority };
     if (soon) return { requeueAfterMs: FIRST_WORD_MS, priority: run.priority };

@@ -52,7 +52,7 @@ export class OperationRunner {
     const lastOperationId = read.kind === 'found' ? (read.record.at(-1)?.id ?? NO_OPERATION) : undefined;
     const current: CurrentOperation = {
       event: step.operation,
-      ...(step.token === undefined ? {} : { token: `${step.token.of}:${step.token.value}`.slice(0, 256) }),
+      ...(step.token === undefined ? {} : { token: `${step.token.of}:${step.token.value}` }),
       ...(record.updated === undefined ? {} : { updatedBefore: record.updated }),
       ...(lastOperationId === undefined ? {} : { lastOperationId }),
       startedAt: rfc3339(now),
