@@ -139,21 +139,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     },
   },
   {
-    id: 'R6',
-    what: 'a request token of 250 characters is carried out for ever',
-    among: [asked('requestReinstall', 'x'.repeat(250)), edit({ tags: ['Shop', 'eu'] })],
-    shows: /^hammering .*PUT \/services\/instances\/[^/]+\/re(install|configure) answered 202/,
-    touches: (plan) =>
-      any(
-        plan,
-        (step) =>
-          step.do === 'annotate' &&
-          /^request(Re|.*deploy)/.test(step.annotation) &&
-          (step.value ?? '').length > 200,
-      ),
-    shortest: { opening: 'an instance', steps: [asked('requestReinstall', 'x'.repeat(250)), wait(300)] },
-  },
-  {
     id: 'R9',
     what: 'a create that is answered 409 is sent every 90 s for ever',
     among: [answers('create instance', 409), { do: 'apply', what: 'Instance/web-eu' }],
@@ -226,47 +211,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     },
   },
   {
-    id: 'B1',
-    what: 'what comes from outside goes into status unfitted, and the API server refuses it for ever',
-    among: [
-      asked('requestedAt', ''),
-      { do: 'annotate', kind: 'InstanceLease', name: 'evening', annotation: 'renew', value: '' },
-      { do: 'odd', oddity: 'machines of one name' },
-      { do: 'odd', oddity: 'empty emails and provider names' },
-      { do: 'odd', oddity: 'very long texts' },
-      wait(1_200),
-    ],
-    shows: /^own schema/,
-    touches: (plan) =>
-      any(plan, (step) => step.do === 'odd') ||
-      any(
-        plan,
-        (step) =>
-          step.do === 'annotate' &&
-          /requestedAt|renew/.test(step.annotation) &&
-          (step.value === '' || (step.value ?? '').length > 60),
-      ),
-    shortest: { opening: 'an instance', steps: [asked('requestedAt', '')] },
-  },
-  {
-    id: 'B2',
-    what: 'the last day of the year 9999 as the end of a lease freezes an Instance',
-    among: [
-      edit({ lease: { operation: 'Shutdown', expireAt: '9999-12-31T23:59:59Z' } }),
-      { do: 'delete', kind: 'Instance', name: 'web-eu' },
-      wait(300),
-    ],
-    shows: /9999|\+010000|Instance\/web-eu (has not settled|is not gone)|ready truth .*(end|lease)/,
-    touches: (plan) => any(plan, (step) => step.do === 'edit' && JSON.stringify(step.spec).includes('9999')),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        edit({ lease: { operation: 'Shutdown', expireAt: '9999-12-31T23:59:59Z' } }),
-        { do: 'delete', kind: 'Instance', name: 'web-eu' },
-      ],
-    },
-  },
-  {
     id: 'B11',
     what: 'an empty adopt annotation, or one that is no id, leads to calls that cannot be made',
     among: [
@@ -291,7 +235,7 @@ export const OPEN_FINDINGS: readonly Finding[] = [
   },
   {
     id: 'I1',
-    what: 'an operation that ends while its instance is paused, or waits for a reference, shows as running for ever',
+    what: 'an operation that ends while its instance is paused, waits for a reference or loses its record shows as running for ever',
     among: [
       edit({ variables: [] }),
       edit({ powerState: 'Stopped' }),
@@ -304,6 +248,7 @@ export const OPEN_FINDINGS: readonly Finding[] = [
         plan,
         (step) =>
           (step.do === 'delete' && step.kind === 'Secret') ||
+          (step.do === 'by hand' && step.what === 'remove') ||
           (step.do === 'edit' && step.spec['paused'] === true) ||
           (step.do === 'annotate' && step.annotation === 'paused' && step.value === 'true'),
       ),
