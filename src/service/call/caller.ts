@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { parseRetryAfter } from '../../base/retry-after.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
@@ -15,7 +16,6 @@ import {
 } from './classify.ts';
 import { BadAnswer } from './decode.ts';
 import { BadId, fillPath } from './path.ts';
-import { parseRetryAfter } from './retry-after.ts';
 import type { Session, Token } from './session.ts';
 import type { Stamps } from './stamps.ts';
 
