@@ -14,6 +14,8 @@ export interface Curve {
 export const PASSING: Curve = { firstMs: 1_000, longestMs: 5 * 60_000 };
 /** What was refused, and stays so until somebody acts. At most nine tries in a day. */
 export const REFUSED: Curve = { firstMs: 10 * 60_000, longestMs: 6 * 3_600_000 };
+/** What may well never come, and is looked for ever more slowly. */
+export const PATIENT: Curve = { firstMs: 1_000, longestMs: 6 * 3_600_000 };
 
 const JITTER = 0.2;
 

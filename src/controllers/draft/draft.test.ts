@@ -157,6 +157,8 @@ describe('whether a record shows what is declared', () => {
       asked: { claims: ['Linux'], visibility: 'public' },
     });
     const answer = { id: 'b', description: 'Old', claims: ['Linux'], visibility: 'workspace' } as BoxRecord;
-    expect(keptFields(answer, declared)).toEqual(['visibility']);
+    expect(keptFields(answer, declared)).toEqual([
+      { field: 'visibility', want: 'public', have: 'workspace' },
+    ]);
   });
 });

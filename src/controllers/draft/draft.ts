@@ -2,6 +2,7 @@ import type { BoxRecord, EventRecord, VariableRecord } from '../../service/index
 import { canonicalJson } from '../../base/hash.ts';
 import type { DesiredFile, DesiredVariable } from '../content/variables.ts';
 import { mergeVariables, variableDifferences } from '../content/variables.ts';
+import type { Difference } from '../record/differences.ts';
 
 /** One event's script as declared. */
 export interface DesiredEvent {
@@ -35,7 +36,7 @@ export function filesOf(draft: Draft): DesiredFile[] {
 /** The body that makes the record the draft, and where they differ. */
 export interface Plan {
   body: BoxRecord;
-  differences: { field: string; want: string; have: string }[];
+  differences: Difference[];
 }
 
 /** Plans the PUT: the record as read, with what is declared laid over it, what others added kept. */
@@ -67,8 +68,8 @@ export function planUpdate(
 }
 
 /** Fields among `asked` that an answer shows with the old value. */
-export function keptFields(answer: BoxRecord, draft: Draft): string[] {
-  return fieldDifferences(answer, draft.asked).map(({ field }) => field);
+export function keptFields(answer: BoxRecord, draft: Draft): Difference[] {
+  return fieldDifferences(answer, draft.asked);
 }
 
 function mergeEvents(
@@ -96,8 +97,8 @@ function mergeEvents(
 function eventDifferences(
   current: Readonly<Record<string, EventRecord>>,
   wanted: Readonly<Record<string, EventRecord>>,
-): Plan['differences'] {
-  const out: Plan['differences'] = [];
+): Difference[] {
+  const out: Difference[] = [];
   for (const [event, { url, destination_path: path }] of Object.entries(wanted)) {
     const old = current[event];
     if (old?.url !== url) out.push({ field: `events.${event}`, want: url, have: old?.url ?? 'absent' });
@@ -119,7 +120,7 @@ function eventDifferences(
 export function fieldDifferences(
   record: Readonly<Record<string, unknown>>,
   declared: Readonly<Record<string, unknown>>,
-): Plan['differences'] {
+): Difference[] {
   return Object.entries(declared)
     .filter(([field, want]) => !covers(record[field], want))
     .map(([field, want]) => ({ field, want: show(want), have: show(record[field]) }));
@@ -148,8 +149,9 @@ function covers(have: unknown, want: unknown): boolean {
 }
 
 function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return value === '' || value === false || isNoLifespan(value);
+  if (value === null || value === undefined) return true;
+  if (typeof value === 'object') return Object.values(value).every(isNothing) || isNoLifespan(value);
+  return value === '' || value === false;
 }
 
 function isNoLifespan(value: unknown): boolean {

@@ -4,6 +4,7 @@ import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { sha256Base32 } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
@@ -128,9 +129,17 @@ export function requestsOf(instance: Instance): Partial<Record<RequestedOperatio
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
     const token = instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]];
-    if (token !== undefined && token !== '') requests[operation] = token.slice(0, 256);
+    if (token !== undefined && token !== '') requests[operation] = tokenOf(token);
   }
   return requests;
+}
+
+/** So long a token can be, with the name of its operation before it, in every field of status that holds it. */
+const TOKEN_LIMIT = 128;
+
+/** Longer tokens are told apart by their hash. */
+function tokenOf(text: string): string {
+  return text.length <= TOKEN_LIMIT ? text : `sha256:${sha256Base32(text)}`;
 }
 
 function inPlace(

@@ -24,7 +24,7 @@ export interface SessionOptions {
   random: Random;
 }
 
-const quiet: Curve = { firstMs: 10_000, longestMs: 300_000 };
+const quietTimes: Curve = { firstMs: 10_000, longestMs: 300_000 };
 
 /**
  * Holds the token of one client. With email and password it logs in when first needed and once more when a
@@ -115,7 +115,7 @@ export class Session {
 
   #beQuiet(error: ServiceError): void {
     const { clock, random } = this.#options;
-    const wait = backoffMs(++this.#refusals, quiet, random);
+    const wait = backoffMs(++this.#refusals, quietTimes, random);
     this.#quiet = { until: clock.monotonic() + wait, error };
   }
 
