@@ -123,6 +123,13 @@ export const InstanceSpecSchema = object(
           ),
           'Hold',
         ),
+        onBoxChanged: defaulted(
+          oneOf(
+            'What a changed Box does for an instance that never was online. Redeploy: deploys it again once. Hold: waits for a request. Default Redeploy. Can be changed.',
+            ['Redeploy', 'Hold'],
+          ),
+          'Redeploy',
+        ),
       }),
       {},
     ),

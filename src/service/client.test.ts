@@ -32,7 +32,7 @@ function setup(
     port,
     credentials: { kind: 'token', token: 'tok-1' },
     clock,
-    random: () => 0.5,
+    random: () => 0,
     onCall: (report) => reports.push(report),
     log: { ...silentLogger, debug: note },
     ...options,

@@ -118,6 +118,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     credentials: options.credentials,
     login: (email, password) => login(caller, decoders, email, password, { priority: 'user' }),
     clock,
+    random,
   });
   const caller: Caller = new Caller({
     port,

@@ -9,7 +9,7 @@ const WORD = { maxLength: 64 };
 function handled(operation: string) {
   return optional(
     token(
-      `The last value of boxwright.dev/request-${operation} that was carried out, or refused: lastOperation says why. Its hash where it has over 256 characters.`,
+      `The last value of boxwright.dev/request-${operation} that was carried out, or refused: refusedRequest says why. Its hash where it has over 256 characters.`,
     ),
   );
 }
@@ -142,6 +142,13 @@ export function instanceStatus() {
         redeploy: handled('redeploy'),
       }),
     ),
+    refusedRequest: optional(
+      object('The last request that the state of the instance did not allow.', {
+        operation: text('The operation, as in the annotation.', WORD),
+        message: text('Why.', { minLength: 0, maxLength: 1024 }),
+      }),
+    ),
+    appliedTags: optional(text('Hash of the tags that were put on the record last.', { maxLength: 128 })),
     pendingHash: optional(
       text(
         'Keyed hash of variables that were put on the record while the instance was shut down, and `updated` of that record: the next power-on applies them.',

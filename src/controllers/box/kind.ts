@@ -31,6 +31,7 @@ export function boxKind(options: {
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
     candidate: boxCandidate,
     showsNothingNew: boxUnchanged,
+    meant: (draft) => draft.hash,
     misfit: (record) => misfitOf(record, 'script'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),

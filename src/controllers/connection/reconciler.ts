@@ -7,9 +7,9 @@ import { KubeApiError, type ReconcileContext, type Result } from '../../kube/ind
 import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
+import { Attempts } from '../record/attempts.ts';
 import { afterConflict } from '../record/conflict.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
-import { SlowRetry } from '../record/slow-retry.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -33,7 +33,7 @@ interface Memory {
   /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
   skewMs: number | undefined;
   /** A credential that was refused; not tried again before it changes, but slowly. */
-  readonly rejected: SlowRetry<Verdict>;
+  readonly attempts: Attempts;
 }
 
 /** What a pass over a connection found. */
@@ -198,20 +198,22 @@ export class ConnectionReconciler {
       canonicalJson(read.credentials),
       ca.pem ?? '',
     );
-    const { probed, rejected } = memory;
+    const { probed, attempts } = memory;
     const fresh = probed?.fingerprint === fingerprint && this.#pool.isReady(key);
     if (fresh && now - probed.at < parseDuration(spec.poll.settled)) return probed.found;
-    const held = rejected.holds(fingerprint, now);
-    if (held !== undefined) return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
+    const held = attempts.held('read', fingerprint);
+    if (held?.verdict !== undefined) {
+      return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
+    }
     const outcome = await probe(client, spec, run.signal);
     if (outcome.kind === 'not') {
       memory.probed = undefined;
       if (outcome.verdict.reason === 'CredentialsRejected') {
-        rejected.refuse(fingerprint, outcome.verdict, now);
+        attempts.refused('read', fingerprint, outcome.verdict);
       }
       return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
     }
-    rejected.clear();
+    attempts.succeeded('read', fingerprint);
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
       workspace: outcome.workspace,
@@ -260,7 +262,13 @@ export class ConnectionReconciler {
   #memory(key: string, uid: string): Memory {
     const known = this.#memories.get(key);
     if (known?.uid === uid) return known;
-    const fresh: Memory = { uid, probed: undefined, skewMs: undefined, rejected: new SlowRetry<Verdict>() };
+    const { clock, random } = this.#context;
+    const fresh: Memory = {
+      uid,
+      probed: undefined,
+      skewMs: undefined,
+      attempts: new Attempts(clock, random),
+    };
     this.#memories.set(key, fresh);
     return fresh;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { comesBack, normalisationOf, sameNumber } from './normalised.ts';
+import { keepsAnotherForm, normalisationOf, sameNumber } from './normalised.ts';
 
 // B12
 test.each<[string, string, string | undefined]>([
@@ -40,17 +40,17 @@ describe('numbers as text', () => {
 describe('a difference that keeps coming back', () => {
   it('is told as what the service does to the value, where that is all', () => {
     const differences = [{ field: 'variables.MOTD.value', want: 'hello\n', have: 'hello' }];
-    expect(comesBack(differences)).toBe(
+    expect(keepsAnotherForm(differences)).toBe(
       'The service keeps another form of variables.MOTD.value (changes white space at the ends of the value): ' +
         'declare the value as the service shows it, or set driftPolicy to Ignore',
     );
   });
 
-  it('is somebody else’s writing where it is another value', () => {
+  it('is somebody else’s writing where one is another value', () => {
     const differences = [
       { field: 'b', want: 'x\n', have: 'x' },
       { field: 'a', want: '1', have: '2' },
     ];
-    expect(comesBack(differences)).toContain('in a, b: agree with whoever else writes there');
+    expect(keepsAnotherForm(differences)).toBeUndefined();
   });
 });

@@ -34,19 +34,13 @@ function decimal(text: string): string | undefined {
   return size === '0' ? '0' : `${sign}${size}`;
 }
 
-/** The words for a difference that keeps coming back, and what to do about it. */
-export function comesBack(differences: readonly Difference[]): string {
+/** The words for differences that are all but another form of the same values; undefined where one is more. */
+export function keepsAnotherForm(differences: readonly Difference[]): string | undefined {
   const known = differences.map((one) => ({ ...one, does: normalisationOf(one) }));
-  if (known.length > 0 && known.every(({ does }) => does !== undefined)) {
-    const shown = known.slice(0, 5).map(({ field, does }) => `${field} (${does})`);
-    return (
-      `The service keeps another form of ${shown.join(', ')}: declare the value as the service shows it, ` +
-      `or set driftPolicy to Ignore`
-    );
-  }
-  const names = differences.map(({ field }) => field).toSorted();
+  if (known.length === 0 || known.some(({ does }) => does === undefined)) return undefined;
+  const shown = known.slice(0, 5).map(({ field, does }) => `${field} (${does})`);
   return (
-    `The same difference keeps coming back in ${names.slice(0, 10).join(', ')}: agree with whoever else writes ` +
-    `there, or set driftPolicy to Report or Ignore`
+    `The service keeps another form of ${shown.join(', ')}: declare the value as the service shows it, ` +
+    `or set driftPolicy to Ignore`
   );
 }

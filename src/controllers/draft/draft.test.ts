@@ -151,14 +151,17 @@ describe('the profile of a policy box', () => {
   it('may be kept without what is null or empty by a service that drops that', () => {
     const profile = { image: 'test', subnet: null, tags: {}, nested: { a: null, b: [] }, labels: [] };
     const answer = { id: 'b', profile: { image: 'test' } } as BoxRecord;
-    expect(keptFields(answer, withProfile(profile))).toEqual([]);
+    expect(keptFields(answer, withProfile(profile)).map(({ field }) => field)).toEqual([]);
     expect(plan({ profile: { image: 'test' } }, withProfile(profile)).differences).toEqual([]);
   });
 
   it('names the property that the service keeps', () => {
     const answer = { id: 'b', profile: { image: 'test', flavor: 's', subnet: 'old' } } as BoxRecord;
     const wanted = withProfile({ image: 'test', flavor: 'm', subnet: null });
-    expect(keptFields(answer, wanted)).toEqual(['profile.flavor', 'profile.subnet']);
+    expect(keptFields(answer, wanted).map(({ field }) => field)).toEqual([
+      'profile.flavor',
+      'profile.subnet',
+    ]);
   });
 
   // B5
@@ -209,6 +212,8 @@ describe('whether a record shows what is declared', () => {
       asked: { claims: ['Linux'], visibility: 'public' },
     });
     const answer = { id: 'b', description: 'Old', claims: ['Linux'], visibility: 'workspace' } as BoxRecord;
-    expect(keptFields(answer, declared)).toEqual(['visibility']);
+    expect(keptFields(answer, declared)).toEqual([
+      { field: 'visibility', want: 'public', have: 'workspace' },
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../base/hash.ts';
 import type { DesiredFile, DesiredVariable } from '../content/variables.ts';
 import { mergeVariables, variableDifferences } from '../content/variables.ts';
 import { isMap, leavesOf, mergeMap, type JsonMap } from '../merge.ts';
+import type { Difference } from '../record/differences.ts';
 
 /** One event's script as declared. */
 export interface DesiredEvent {
@@ -36,7 +37,7 @@ export function filesOf(draft: Draft): DesiredFile[] {
 /** The body that makes the record the draft, and where they differ. */
 export interface Plan {
   body: BoxRecord;
-  differences: { field: string; want: string; have: string }[];
+  differences: Difference[];
 }
 
 /** Plans the PUT: the record as read, with what is declared laid over it, what others added kept. */
@@ -94,8 +95,8 @@ function goneFrom(path: string, current: unknown, next: unknown): Plan['differen
 }
 
 /** Fields among `asked` that an answer shows with the old value. */
-export function keptFields(answer: BoxRecord, draft: Draft): string[] {
-  return fieldDifferences(answer, draft.asked).map(({ field }) => field);
+export function keptFields(answer: BoxRecord, draft: Draft): Difference[] {
+  return fieldDifferences(answer, draft.asked);
 }
 
 function mergeEvents(
@@ -123,8 +124,8 @@ function mergeEvents(
 function eventDifferences(
   current: Readonly<Record<string, EventRecord>>,
   wanted: Readonly<Record<string, EventRecord>>,
-): Plan['differences'] {
-  const out: Plan['differences'] = [];
+): Difference[] {
+  const out: Difference[] = [];
   for (const [event, { url, destination_path: path }] of Object.entries(wanted)) {
     const old = current[event];
     if (old?.url !== url) out.push({ field: `events.${event}`, want: url, have: old?.url ?? 'absent' });
@@ -146,7 +147,7 @@ function eventDifferences(
 export function fieldDifferences(
   record: Readonly<Record<string, unknown>>,
   declared: Readonly<Record<string, unknown>>,
-): Plan['differences'] {
+): Difference[] {
   return Object.entries(declared)
     .filter(([field, want]) => !covers(record[field], want))
     .flatMap(([field, want]) => {

@@ -11,13 +11,13 @@ import { readLease, wantedLease, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
 import { planPut } from './put/plan.ts';
-import { projectInstance } from './status.ts';
 
 /** What a first look at a record makes of status: nothing that was asked for before counts as open. */
 export function attach(
   pass: InstancePass,
   record: InstanceRecord,
   desired: DesiredInstance,
+  projected: InstanceFields,
   context: OperatorContext,
 ): InstanceFields {
   const { resource, memory, now } = pass;
@@ -30,7 +30,7 @@ export function attach(
     source === undefined
       ? undefined
       : wantedLease(source, { noted, deployed: record.lease ?? undefined, now });
-  const { box, lease: shown } = projectInstance(resource, record);
+  const { box, lease: shown } = projected;
   const origin = lease === undefined || lease.isNew ? noted : sourceNote(lease);
   const applied = memory.deployedHash ?? hashOnRecord(pass, record, desired, context);
   return {

@@ -21,6 +21,8 @@ export const INSTANCE_FORGOTTEN = [
   'appliedHash',
   'pendingHash',
   'handledRequests',
+  'refusedRequest',
+  'appliedTags',
   'armed',
   'releasedExpire',
   'managed',

@@ -1,5 +1,6 @@
 import { exactJson } from '../../base/exact-json.ts';
 import type { Clock } from '../../base/clock.ts';
+import { parseRetryAfter } from '../../base/retry-after.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
@@ -17,7 +18,6 @@ import {
 } from './classify.ts';
 import { BadAnswer } from './decode.ts';
 import { BadId, fillPath } from './path.ts';
-import { parseRetryAfter } from './retry-after.ts';
 import type { Session, Token } from './session.ts';
 import type { Stamps } from './stamps.ts';
 
