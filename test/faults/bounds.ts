@@ -17,8 +17,8 @@ interface Bound {
 const LOOKED_UP: Bound = { seconds: 120, effects: 8, reads: 40, stalled: false };
 /** A look in vain: the proof of absence takes a lag window, and what it is about another. */
 const DOUBTED: Bound = { seconds: 180, effects: 8, reads: 40, stalled: false };
-/** What is refused for good is tried again after ten minutes. */
-const REFUSED: Bound = { seconds: 660, effects: 8, reads: 40, stalled: true };
+/** What is refused for good is tried again after ten minutes, and up to a fifth of that as jitter. */
+const REFUSED: Bound = { seconds: 780, effects: 8, reads: 40, stalled: true };
 
 function boundOf({ mishap, label }: Plan): Bound {
   if (mishap.startsWith('read ')) return DOUBTED;
