@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { KindName } from '../../src/api/kinds.ts';
+import { ANNOTATIONS } from '../../src/api/names.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import {
   CONFIG_MAPS,
@@ -15,7 +16,7 @@ import { Bench } from '../judges/bench.ts';
 import { Mortal } from '../support/mortal.ts';
 import { RealWorld } from '../support/real-world.ts';
 import type { Shown } from '../support/world.ts';
-import { Faults, type Plan } from './faults.ts';
+import { Faults, PLANNED, type Plan } from './faults.ts';
 import { FAULTS_TOUCHED } from './own.ts';
 import type { Run } from './run.ts';
 import type { Stage } from './stage.ts';
@@ -115,6 +116,7 @@ class RealRun {
   readonly #faults: Faults;
   readonly #judges: Bench;
   #installationId: string | undefined;
+  readonly #asked = new Set<string>();
   #process: { mortal: Mortal; close: () => void } | undefined;
   readonly #failures: string[] = [];
 
@@ -254,6 +256,7 @@ class RealRun {
     await this.#wait(step.name, async () => {
       await this.#stage.look();
       await step.help?.(this.#stage);
+      await this.#askAgain();
       const now = systemClock.monotonic();
       if (effects.length !== count || this.#process === undefined) {
         count = effects.length;
@@ -261,6 +264,16 @@ class RealRun {
       }
       return now - since >= quietMs && step.done(this.#stage);
     });
+  }
+
+  /** What the service has refused is tried again after ten minutes, or once a person asks for it. */
+  async #askAgain(): Promise<void> {
+    for (const { metadata, status } of this.#stage.list('Instance')) {
+      const refused = status?.conditions?.some(({ message }) => message.includes(PLANNED));
+      if (!refused || this.#asked.has(metadata.name)) continue;
+      this.#asked.add(metadata.name);
+      await this.#stage.annotate('Instance', metadata.name, { [ANNOTATIONS.requestedAt]: 'again' });
+    }
   }
 
   async #wait(what: string, done: () => Promise<boolean>): Promise<void> {
