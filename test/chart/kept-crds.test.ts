@@ -55,7 +55,9 @@ async function withoutCrds(): Promise<void> {
     ['delete', '--ignore-not-found', '--kustomize', folder],
     { timeoutMs: 180_000 },
   );
-  if (code !== 0) throw new Error(stderr);
+  if (code === 0) return;
+  const { stdout } = await own.cluster.kubectl(['get', 'crds,namespaces', '-o', 'yaml']);
+  throw new Error(`kubectl delete ended with ${code}: ${stderr}\n${stdout.slice(0, 200_000)}`);
 }
 
 describe.each(HELMS)(

@@ -1,4 +1,5 @@
 import { canonicalJson, sha256Base32 } from '../../src/base/hash.ts';
+import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { Shown } from '../support/world.ts';
 import { markerOf } from '../../src/controllers/record/identity/marker.ts';
 import { FAULTS_TOUCHED } from './own.ts';
@@ -112,15 +113,20 @@ function shownResource(object: Shown): Json {
     finalizers,
     labels,
     annotations: Object.fromEntries(
-      Object.entries(annotations ?? {}).filter(([key]) => key !== FAULTS_TOUCHED),
+      Object.entries(annotations ?? {}).filter(([key]) => !NOT_COMPARED.includes(key)),
     ),
     spec: object.spec,
     status: {
       ...status,
+      // The answer to the harness’s own request for another try.
+      lastHandledRequest: undefined,
       conditions: status.conditions?.map((condition) => ({ ...condition, lastTransitionTime: undefined })),
     },
   };
 }
+
+/** What the harness itself writes: to move a version, and to ask for another try. */
+const NOT_COMPARED: readonly string[] = [FAULTS_TOUCHED, ANNOTATIONS.requestedAt];
 
 /** Text without what differs from run to run. */
 function neutral(text: string, names: ReadonlyMap<string, string>): string {
