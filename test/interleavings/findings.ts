@@ -198,27 +198,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
       ],
     },
   },
-  {
-    id: 'I5',
-    what: 'Ready is True for a moment after a PUT of a box that was answered with what the record had before',
-    among: [
-      { do: 'answer', call: 'put box', with: 'yes, and does nothing', times: 1 },
-      { do: 'edit', kind: 'Box', name: 'web', spec: { events: { install: { inline: 'echo other' } } } },
-    ],
-    shows: /^ready truth .*event install/,
-    touches: (plan) =>
-      any(
-        plan,
-        (step) => step.do === 'answer' && step.call === 'put box' && step.with === 'yes, and does nothing',
-      ),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        { do: 'answer', call: 'put box', with: 'yes, and does nothing', times: 1 },
-        { do: 'edit', kind: 'Box', name: 'web', spec: { events: { install: { inline: 'echo other' } } } },
-      ],
-    },
-  },
 ];
 
 /** A plan without the steps that would come upon what is known. */

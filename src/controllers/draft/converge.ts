@@ -5,7 +5,14 @@ import type { BoxRecord, EventRecord } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import { blobOf, type Uploads } from '../content/uploads.ts';
 import { secretsAtRisk, type DesiredFile } from '../content/variables.ts';
-import { differing, drifted, driftList, notApplied, wouldWipe } from '../record/differences.ts';
+import {
+  differing,
+  drifted,
+  driftList,
+  notApplied,
+  wouldWipe,
+  type Difference,
+} from '../record/differences.ts';
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
 import { noteWrite, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
@@ -183,6 +190,11 @@ async function put<R extends DraftResource>(
     return { verdict: said, fields: { ...fields, draftHash: undefined } };
   }
   const kept = keptFields(answer, draft);
+  if (notShown(answer, draft, urlOf, kept)) {
+    // It is in place once a read or an answer shows it: until then another try is due, whatever driftPolicy says.
+    const said = verdict('Updating', 'The change was taken and does not show yet: it is looked for again');
+    return { verdict: said, fields: { ...fields, draftHash: resource.status.draftHash }, again: true };
+  }
   attempts.inForce('content', fingerprint);
   if (kept.length === 0) {
     return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };
@@ -191,6 +203,22 @@ async function put<R extends DraftResource>(
   const said = notApplied(kept);
   attempts.closed('content', `${draft.hash} ${KEPT}`, said);
   return { verdict: { ...said, recheckAfterMs: settledMs(pass) }, fields };
+}
+
+/** Whether an answer lacks something of the draft beside the fields that the service keeps. */
+function notShown(
+  answer: BoxRecord,
+  draft: Draft,
+  urlOf: (file: DesiredFile) => EventRecord,
+  kept: readonly Difference[],
+): boolean {
+  const ours = {
+    variables: draft.variables.map(({ key }) => key),
+    profile: profileLeaves(draft),
+    events: draft.events.map(({ event }) => event),
+  };
+  const fields = new Set(kept.map(({ field }) => field));
+  return planUpdate(answer, draft, ours, urlOf).differences.some(({ field }) => !fields.has(field));
 }
 
 /** Whether status says of this very declaration that the service keeps its own: known beyond a restart. */
