@@ -23,13 +23,6 @@ const edit = (spec: Record<string, unknown>): Step => ({
   name: 'web-eu',
   spec,
 });
-const asked = (annotation: 'requestReinstall' | 'requestedAt', value: string): Step => ({
-  do: 'annotate',
-  kind: 'Instance',
-  name: 'web-eu',
-  annotation,
-  value,
-});
 const any = (plan: Plan, what: (step: Step) => boolean): boolean => plan.steps.some(what);
 
 /** What is known and open. An entry goes with its mend: its plan has to pass then. */
@@ -94,54 +87,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     },
   },
   {
-    id: 'I1',
-    what: 'an operation that ends while its instance is paused, waits for a reference or loses its record shows as running for ever',
-    among: [
-      edit({ variables: [] }),
-      edit({ powerState: 'Stopped' }),
-      { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'paused', value: 'true' },
-      edit({ paused: true }),
-    ],
-    shows: /still has an operation under way/,
-    touches: (plan) =>
-      any(
-        plan,
-        (step) =>
-          (step.do === 'delete' && step.kind === 'Secret') ||
-          (step.do === 'by hand' && step.what === 'remove') ||
-          (step.do === 'edit' && step.spec['paused'] === true) ||
-          (step.do === 'annotate' && step.annotation === 'paused' && step.value === 'true'),
-      ),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        edit({ variables: [] }),
-        wait(1),
-        { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'paused', value: 'true' },
-      ],
-    },
-  },
-  {
-    id: 'I2',
-    what: 'an operation is sent although the read right before it shows another one running',
-    among: [
-      asked('requestReinstall', 'once'),
-      edit({ powerState: 'Stopped' }),
-      { do: 'by hand', what: 'shutdown' },
-      { do: 'by hand', what: 'poweron' },
-    ],
-    shows: /^one at a time .*although the instance was seen processing/,
-    touches: (plan) => any(plan, (step) => step.do === 'by hand' && /shutdown|poweron/.test(step.what)),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        asked('requestReinstall', 'once'),
-        { do: 'lists trail', polls: 5 },
-        { do: 'by hand', what: 'shutdown' },
-      ],
-    },
-  },
-  {
     id: 'M9',
     what: 'after a Connection has moved, what was made elsewhere is not seen for ever, and nothing says why',
     among: [
@@ -154,48 +99,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     shortest: {
       opening: 'an instance',
       steps: [{ do: 'move', to: 'other' }, { do: 'apply', what: 'Box/over' }, wait(70)],
-    },
-  },
-  {
-    id: 'I4',
-    what: 'a variable that somebody changes on the service beside an edit of the spec is put right without an operation',
-    among: [
-      edit({ variables: [{ name: 'PORT', type: 'Port', value: '81' }] }),
-      edit({ tags: ['Shop'] }),
-      { do: 'by hand', what: 'value' },
-      { do: 'apply', what: 'contents' },
-    ],
-    shows: /^ready truth .*no operation has brought them/,
-    touches: (plan) => any(plan, (step) => step.do === 'by hand' && step.what === 'value'),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        edit({ variables: [{ name: 'PORT', type: 'Port', value: '81' }] }),
-        edit({ tags: ['Shop'] }),
-        { do: 'delete', kind: 'Box', name: 'over' },
-        { do: 'apply', what: 'contents' },
-        { do: 'by hand', what: 'value' },
-        wait(1),
-      ],
-    },
-  },
-  {
-    id: 'I3',
-    what: 'Ready is True for a moment while a lease in the past is not in place, where applyChanges is None',
-    among: [
-      edit({ variables: [{ name: 'NOTE', type: 'Text', value: 'changed' }] }),
-      edit({ applyChanges: 'None' }),
-      edit({ lease: { operation: 'Shutdown', expireAt: '2025-12-31T00:00:00Z' } }),
-    ],
-    shows: /^ready truth .*(lease|end) undefined/,
-    touches: (plan) => any(plan, (step) => step.do === 'edit' && step.spec['applyChanges'] === 'None'),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        edit({ applyChanges: 'None' }),
-        edit({ lease: { operation: 'Shutdown', expireAt: '2025-12-31T00:00:00Z' } }),
-        edit({ variables: [{ name: 'NOTE', type: 'Text', value: 'ends with blanks  ' }] }),
-      ],
     },
   },
 ];

@@ -32,7 +32,7 @@ import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from '
 import { OperationRunner } from './operation/run.ts';
 import { readTelling } from './operation/telling.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning } from './pair.ts';
-import type { InstanceFields, InstancePass } from './pass.ts';
+import { AFRESH, type InstanceFields, type InstancePass } from './pass.ts';
 import { missingFile, urlOf } from './put/files.ts';
 import { managedOf, managedUnion } from './put/managed.ts';
 import { isPending, pendingMark } from './put/pending.ts';
@@ -60,8 +60,11 @@ export class InstanceConvergence {
     const attached = current === undefined ? attach(pass, record, desired, shown, this.#context) : {};
     const seen = this.#observe(pass, record, desired, attached);
     if (current !== undefined) {
-      const endIsDue = decideLeaseEnd(seen).kind === 'steps';
-      return this.#operations.follow(pass, record, desired, current, { fields: shown, endIsDue });
+      return this.#operations.follow(pass, record, desired, current, {
+        fields: shown,
+        endIsDue: decideLeaseEnd(seen).kind === 'steps',
+        variablesDiffer: seen.plan.variablesDiffer,
+      });
     }
     const fields = { ...shown, ...attached };
     const decision = decideInstance(seen);
@@ -89,6 +92,18 @@ export class InstanceConvergence {
       drift: seen.drift === 'Report' ? driftOf(states) : [],
     };
     return this.#report(pass, record, desired, seen, told, fields);
+  }
+
+  /** Looks for the end of the operation under way, where nothing may be sent. */
+  follow(pass: InstancePass, record: InstanceRecord): Promise<Convergence<Instance>> {
+    const fields = sortedMachines(projectInstance(pass.resource, record));
+    const current = pass.resource.status.currentOperation;
+    if (current === undefined) throw new Error('no operation is under way');
+    return this.#operations.follow(pass, record, undefined, current, {
+      fields,
+      endIsDue: false,
+      variablesDiffer: false,
+    });
   }
 
   /** A power-on applies what is on the record, so it waits a while for what is about to be put there. */
@@ -243,17 +258,10 @@ export class InstanceConvergence {
         );
       }
       case 'noteApplied':
-        return {
-          verdict: verdict('Settled', 'The variables are on the record'),
-          fields: {
-            ...fields,
-            appliedHash: desired.hash,
-            pendingHash: undefined,
-            managed: managedOf(desired),
-          },
-          again: true,
-          quiet: false,
-        };
+        return this.#note(
+          { ...fields, appliedHash: desired.hash, pendingHash: undefined, managed: managedOf(desired) },
+          'The variables are on the record',
+        );
       default:
         return step satisfies never;
     }
@@ -371,12 +379,6 @@ interface Told {
 }
 
 const NOTHING: ReadonlySet<InstanceAspect> = new Set();
-
-const AFRESH: Convergence<Instance> = {
-  verdict: verdict('Updating', 'The record is read before it is acted upon'),
-  fields: {},
-  afresh: true,
-};
 
 /** A power-on waits so long for content that is tried again soon, milliseconds. */
 const POWER_ON_WAITS_MS = 120_000;

@@ -60,6 +60,8 @@ export function instanceKind(options: {
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),
     observe: (pass, record) => projectInstance(pass.resource, record),
+    follow: (pass, record) => convergence.follow(pass, record),
+    underway: ({ status }) => status.currentOperation !== undefined,
     inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {

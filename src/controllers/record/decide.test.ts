@@ -21,6 +21,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     orphan: false,
     observeOnly: false,
     paused: false,
+    underway: false,
     unconfirmed: undefined,
     claim: { kind: 'none' },
     statusId: false,
@@ -122,6 +123,17 @@ describe('creating', () => {
       finalizerToo: true,
     });
     expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
+  });
+
+  it('looks for the end of an operation under way though it is paused or waits for a reference', () => {
+    const waiting = { kind: 'waiting', verdict: verdict('WaitingForReference', 'a Secret') } as const;
+    const mine = { claim: MINE, underway: true };
+    expect(decide({ ...mine, paused: true })).toEqual({ do: 'look', at: 'existence' });
+    for (const more of [{ paused: true }, { observeOnly: true }, { desired: waiting }]) {
+      const record = { id: 'r1' };
+      expect(decide({ ...mine, existence: found, ...more })).toMatchObject({ do: 'follow', record });
+      expect(decide({ ...mine, existence: found, ...more, underway: false }).do).toBe('report');
+    }
   });
 
   it('creates nothing while paused, unconfirmed, in conflict, or without its connection', () => {

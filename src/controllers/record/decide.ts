@@ -33,6 +33,8 @@ export interface RecordObservation<Rec, Desired> {
   orphan: boolean;
   observeOnly: boolean;
   paused: boolean;
+  /** Status says that an operation is under way: its end is looked for, whatever else has to wait. */
+  underway: boolean;
   /** Why the installation id needs confirming. */
   unconfirmed: string | undefined;
   claim: ClaimJudgement;
@@ -73,6 +75,8 @@ export type RecordStep<Rec, Desired> =
   | { do: 'look'; at: Look }
   /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
   | { do: 'report'; verdict: Verdict; record?: Rec }
+  /** The same, and look for the end of the operation under way. */
+  | { do: 'follow'; verdict: Verdict; record: Rec }
   | { do: 'nothing' }
   /** Nothing to say yet: something that takes a moment is under way. */
   | { do: 'await' }
@@ -112,12 +116,8 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
 }
 
 function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
-  if (seen.paused) {
-    if (seen.desired === undefined) return { do: 'look', at: 'desired' };
-    if (seen.desired.kind === 'ready' && seen.inStep(seen.desired.desired)) {
-      return report({ ...verdict('Paused', 'Paused, and as declared'), keepsReady: true });
-    }
-    return report(verdict('Paused', 'Paused with a change that waits: take spec.paused away to apply it'));
+  if (seen.paused && !seen.underway) {
+    return seen.desired === undefined ? { do: 'look', at: 'desired' } : report(paused(seen, seen.desired));
   }
   if (seen.existence === undefined) return { do: 'look', at: 'existence' };
   if (seen.existence.kind === 'failed') return report(seen.existence.verdict);
@@ -132,7 +132,7 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
         ),
       );
     case 'absent':
-      if (seen.observeOnly || seen.onMissing === 'Hold') {
+      if (seen.observeOnly || seen.paused || seen.onMissing === 'Hold') {
         return report(
           verdict(
             'RecordMissing',
@@ -144,14 +144,34 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
     case 'found':
       if (seen.observeOnly) {
-        return report(verdict('Observed', `The ${seen.noun} is read and reported only`), existence.record);
+        return shown(
+          seen,
+          verdict('Observed', `The ${seen.noun} is read and reported only`),
+          existence.record,
+        );
       }
       if (seen.desired === undefined) return { do: 'look', at: 'desired' };
-      if (seen.desired.kind === 'waiting') return report(seen.desired.verdict, existence.record);
+      if (seen.paused) return shown(seen, paused(seen, seen.desired), existence.record);
+      if (seen.desired.kind === 'waiting') return shown(seen, seen.desired.verdict, existence.record);
       return { do: 'converge', record: existence.record, desired: seen.desired.desired };
     default:
       return existence satisfies never;
   }
+}
+
+function paused<Rec, Desired>(seen: RecordObservation<Rec, Desired>, desired: Resolution<Desired>): Verdict {
+  return desired.kind === 'ready' && seen.inStep(desired.desired)
+    ? { ...verdict('Paused', 'Paused, and as declared'), keepsReady: true }
+    : verdict('Paused', 'Paused with a change that waits: take spec.paused away to apply it');
+}
+
+/** Nothing is sent: the record is shown as it is. */
+function shown<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  said: Verdict,
+  record: Rec,
+): RecordStep<Rec, Desired> {
+  return seen.underway ? { do: 'follow', verdict: said, record } : report(said, record);
 }
 
 function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
@@ -390,12 +410,12 @@ function report<Rec, Desired>(said: Verdict, record?: Rec): RecordStep<Rec, Desi
 }
 
 function inUse(users: { names: string[]; others: boolean }): Verdict {
-  const shown = users.names.slice(0, 5).join(', ');
+  const first = users.names.slice(0, 5).join(', ');
   const more = users.names.length > 5 ? ` and ${users.names.length - 5} more` : '';
-  const others = users.others ? `${shown === '' ? '' : ', and by '}resources of other namespaces` : '';
+  const others = users.others ? `${first === '' ? '' : ', and by '}resources of other namespaces` : '';
   return verdict(
     'InUse',
-    `Used by ${shown}${more}${others}: delete these first; this one then goes by itself`,
+    `Used by ${first}${more}${others}: delete these first; this one then goes by itself`,
     // Users that name it by its id are not told of by the watch.
     USE_LOOK_MS,
   );

@@ -103,6 +103,10 @@ export interface RecordKind<
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
   /** With managementPolicy Observe: what the record shows. */
   observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
+  /** Looks for the end of the operation that status says is under way, and sends nothing; absent: there are none. */
+  follow?(pass: Pass<R, Rec, M>, record: Rec): Promise<Convergence<R>>;
+  /** Whether status says that an operation is under way. */
+  underway?(resource: R): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
   /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */

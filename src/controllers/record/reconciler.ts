@@ -183,6 +183,7 @@ export class RecordReconciler<
       orphan: policies.deletion === 'Orphan' || resource.spec.managementPolicy === 'Observe',
       observeOnly: resource.spec.managementPolicy === 'Observe',
       paused: isPaused(resource),
+      underway: this.#kind.underway?.(resource) === true,
       unconfirmed: installation.unconfirmed,
       claim,
       statusId: resource.status.id !== undefined,
@@ -343,6 +344,17 @@ export class RecordReconciler<
           wish: { verdict: done.verdict, fields },
           ...(done.again === true ? { again: true } : {}),
           ...(done.quiet === true ? { quiet: true } : {}),
+        };
+      }
+      case 'follow': {
+        const done = await this.#kind.follow?.(pass, step.record);
+        const { recheckAfterMs } = done?.verdict ?? {};
+        return {
+          wish: {
+            verdict: { ...step.verdict, ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }) },
+            fields: { ...this.#kind.observe(pass, step.record), ...done?.fields },
+          },
+          ...(done?.again === true ? { again: true } : {}),
         };
       }
       case 'remove':

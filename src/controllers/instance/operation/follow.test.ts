@@ -57,6 +57,11 @@ describe('an operation under way', () => {
     expect(follow({ record: record('processing', 'reinstall') })).toEqual({ do: 'wait' });
   });
 
+  it('is not sent where another one has begun since it was noted', () => {
+    const running = record('processing', 'shutdown');
+    expect(follow({ sent: { outcome: 'unsent' }, record: running })).toEqual({ do: 'drop' });
+  });
+
   it('is over when its record has ended, whatever the pair shows by now', () => {
     const ours = [OLD, listed('new', 'reinstall', 'done'), listed('later', 'shutdown', 'done')];
     expect(follow({ operations: ours, record: record('done', 'shutdown') })).toEqual({

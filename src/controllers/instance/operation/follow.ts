@@ -42,8 +42,9 @@ export function operationKey(current: CurrentOperation): string {
  */
 export function followOperation(seen: OperationObservation): OperationStep {
   const { current, record, sent, monotonic, lagWindowMs } = seen;
-  if (sent.outcome === 'unsent') return { do: 'send' };
   const pair = pairOf(record);
+  // Somebody else's began since it was noted: what there is to do is decided anew after its end.
+  if (sent.outcome === 'unsent') return pair.state === 'processing' ? { do: 'drop' } : { do: 'send' };
   if (pair.state === 'processing') return { do: 'wait' };
   if (seen.operations === undefined) return { do: 'lookAtOperations' };
 

@@ -5,14 +5,14 @@ import { jittered } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { noteWrite } from '../../record/looks.ts';
+import { noteWrite, wasGlance } from '../../record/looks.ts';
 import { failed, notAccepted, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
 import { pairOf, phaseOf } from '../pair.ts';
-import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
+import { AFRESH, runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
 import { mask, readTelling } from './telling.ts';
 
@@ -85,12 +85,13 @@ export class OperationRunner {
     };
   }
 
+  /** `desired`: undefined where nothing may be sent. What would be sent is then dropped, to be decided anew. */
   async follow(
     pass: InstancePass,
     record: InstanceRecord,
-    desired: DesiredInstance,
+    desired: DesiredInstance | undefined,
     current: CurrentOperation,
-    { fields: shown, endIsDue }: { fields: InstanceFields; endIsDue: boolean },
+    { fields: shown, endIsDue, variablesDiffer }: Shown,
   ): Promise<Convergence<Instance>> {
     const { memory, handle } = pass;
     const monotonic = this.#context.clock.monotonic();
@@ -132,6 +133,8 @@ export class OperationRunner {
     }
     switch (step.do) {
       case 'send':
+        if (desired === undefined)
+          return this.#drop(pass, current, shown, `${current.event} is not sent now`);
         return this.#send(pass, record, desired, current, sent);
       case 'again':
         return this.#drop(pass, current, shown, `${current.event} was not taken: it is sent again`);
@@ -143,7 +146,8 @@ export class OperationRunner {
           `${current.event} is not possible now: the state is looked at anew`,
         );
       case 'end':
-        return this.#end(pass, record, desired, current, step.outcome, shown);
+        if (variablesDiffer && wasGlance(memory)) return AFRESH;
+        return this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer });
       case 'wait':
         return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
       case 'lookAtOperations':
@@ -266,10 +270,10 @@ export class OperationRunner {
   async #end(
     pass: InstancePass,
     record: InstanceRecord,
-    desired: DesiredInstance,
+    desired: DesiredInstance | undefined,
     current: CurrentOperation,
     outcome: 'Succeeded' | 'Failed' | 'Superseded',
-    shown: InstanceFields,
+    { shown, variablesDiffer }: { shown: InstanceFields; variablesDiffer: boolean },
   ): Promise<Convergence<Instance>> {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
@@ -289,7 +293,7 @@ export class OperationRunner {
               [token.slice(0, split) as RequestedOperation]: token.slice(split + 1),
             },
           };
-    const message = told === undefined ? undefined : mask(told, desired.secrets);
+    const message = told === undefined ? undefined : mask(told, desired?.secrets ?? []);
     return {
       verdict: verdict(
         outcome === 'Failed' ? 'OperationFailed' : 'Updating',
@@ -308,13 +312,23 @@ export class OperationRunner {
           ...(message === undefined ? {} : { message }),
         },
         ...handled,
-        ...(carried && current.changeHash !== undefined
+        // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours.
+        ...(carried && current.changeHash !== undefined && !variablesDiffer
           ? { appliedHash: current.changeHash, pendingHash: undefined }
           : {}),
       },
       again: true,
     };
   }
+}
+
+/** What the record shows of an instance whose operation is followed. */
+interface Shown {
+  fields: InstanceFields;
+  /** The end of the lease has come, and is not carried out. */
+  endIsDue: boolean;
+  /** The variables on the record are not those declared. */
+  variablesDiffer: boolean;
 }
 
 /** An operation that is about to be noted. */

@@ -44,12 +44,12 @@ export function mask(text: string, secrets: readonly string[]): string {
 export async function readTelling(
   pass: InstancePass,
   record: InstanceRecord,
-  desired: DesiredInstance,
+  desired: DesiredInstance | undefined,
   operation: string,
 ): Promise<string | undefined> {
   const { handle, priority, signal } = pass;
   const read = await handle.client.instances.activity(record.id, operation, { priority, signal });
   if (read.kind !== 'found') return undefined;
-  const told = tellingLines(read.record, [...desired.secrets, ...handle.client.secretValues()]);
+  const told = tellingLines(read.record, [...(desired?.secrets ?? []), ...handle.client.secretValues()]);
   return told === '' ? undefined : told;
 }
