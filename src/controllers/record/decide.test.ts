@@ -101,6 +101,14 @@ describe('creating', () => {
     });
   });
 
+  it('passes over every ended record that it has met, not over the last one only', () => {
+    const step = decide({
+      intent: intended('unknown', { skip: ['first'] }),
+      search: lookedFor({ kind: 'terminated', ids: ['second'] }, 90_000),
+    });
+    expect(step).toMatchObject({ do: 'writeIntent', skip: ['first', 'second'] });
+  });
+
   it('does not note ended records for ever: more than the intent can hold are passed over', () => {
     const skip = Array.from({ length: MAX_SKIP }, (_, n) => `old-${n}`);
     const step = decide({
