@@ -171,7 +171,7 @@ describe('adopting', () => {
     decide({ adopt: 'r1', adoptee: { kind: 'seen', value, startedAt: 0 } });
 
   it('names the annotation that holds no id', () => {
-    const step = adopt({ kind: 'noId', why: 'it is empty' });
+    const step = adopt({ kind: 'noId' });
     expect(step).toMatchObject({ do: 'report', verdict: { reason: 'NeedsUser' } });
     expect(step).toHaveProperty('verdict.message', expect.stringContaining('boxwright.dev/adopt'));
   });

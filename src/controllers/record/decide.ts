@@ -27,7 +27,7 @@ export type Adoptee<Rec> =
   /** Whether it fits cannot be told yet. */
   | { kind: 'uncompared'; why: string }
   /** The annotation names nothing that could be an id. */
-  | { kind: 'noId'; why: string }
+  | { kind: 'noId' }
   | { kind: 'claimed'; by: string };
 
 /**
@@ -139,12 +139,15 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       return {
         do: 'report',
         unseen: true,
-        verdict: verdict(
-          'Unknown',
-          `The ${seen.noun} was not seen on the service, which proves nothing yet: it is looked at again` +
-            (existence.allGone ? ALL_GONE : ''),
-          existence.recheckAfterMs,
-        ),
+        verdict: {
+          ...verdict(
+            'Unknown',
+            `The ${seen.noun} was not seen on the service, which proves nothing yet: it is looked at again` +
+              (existence.allGone ? ALL_GONE : ''),
+            existence.recheckAfterMs,
+          ),
+          doubtsReady: true,
+        },
       };
     case 'absent':
       if (seen.observeOnly || seen.onMissing === 'Hold') {
@@ -305,7 +308,7 @@ function decideAdoption<Rec, Desired>(
       return report(
         verdict(
           'NeedsUser',
-          `The annotation boxwright.dev/adopt holds no id (${adoptee.why}): set it to the id of the ${seen.noun} to ` +
+          `The annotation boxwright.dev/adopt holds nothing that can be an id: set it to the id of the ${seen.noun} to ` +
             `adopt, or remove it to have a new one created`,
         ),
       );

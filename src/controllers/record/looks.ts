@@ -168,7 +168,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const unseen = (): number => this.#adopteeAgain(pass, id);
     if (read.kind === 'missing') return seen({ kind: 'notThere', recheckAfterMs: unseen() }, read.startedAt);
     if (read.kind === 'unknown') {
-      if (read.error.code === 'BadId') return seen({ kind: 'noId', why: read.error.message }, 0);
+      if (read.error.code === 'BadId') return seen({ kind: 'noId' }, 0);
       if (read.error.status === 403) return seen({ kind: 'notThere', recheckAfterMs: unseen() }, 0);
       return failed(read.error, pass);
     }
