@@ -13,7 +13,7 @@ import { Effects, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
-import { parseIntent } from './identity/intent.ts';
+import { concludesFrom, parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { Looks } from './looks.ts';
@@ -25,8 +25,6 @@ import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
 
-/** A create may still be under way on the service for so long after it was sent, milliseconds. */
-const POST_TIMEOUT_MS = 30_000;
 /** What waits for something that is watched is looked at again anyway, milliseconds. */
 const WAITING_MS = 600_000;
 /** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
@@ -239,7 +237,7 @@ export class RecordReconciler<
     return {
       intent,
       outcome: memory.intent.outcome,
-      concludeFrom: memory.intent.seenAt + POST_TIMEOUT_MS + lag,
+      concludeFrom: concludesFrom(memory.intent.seenAt, lag),
     };
   }
 
