@@ -16,6 +16,8 @@ const INDEXES = {
   /** By the id of the record that it claims, in annotation or status. */
   id: 'id',
   uid: 'uid',
+  /** By endpoint and owner of the record that it holds. */
+  home: 'home',
 } as const;
 
 /** The cache of one of our kinds: parsed and defaulted, with what points at what. */
@@ -44,6 +46,7 @@ export class KindCache<R extends AnyResource> {
           referencesOf(resource).map((ref) => referenceKey(ref.kind, resource.metadata.namespace, ref.name)),
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
+        [INDEXES.home]: (resource) => homesOf(resource),
       },
     });
   }
@@ -80,6 +83,11 @@ export class KindCache<R extends AnyResource> {
     return this.informer.byIndex(INDEXES.uid, uid).length > 0;
   }
 
+  /** Resources that hold a record of a workspace. */
+  holders(endpoint: string, owner: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.home, homeKey(endpoint, owner));
+  }
+
   /** Resources that refer to an object; always of the object's own namespace. */
   referrers(kind: string, namespace: string, name: string): Cached<R>[] {
     return this.informer.byIndex(INDEXES.reference, referenceKey(kind, namespace, name));
@@ -92,6 +100,17 @@ export class KindCache<R extends AnyResource> {
 
 function referenceKey(kind: string, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+function homeKey(endpoint: string, owner: string): string {
+  return `${owner} ${endpoint}`;
+}
+
+function homesOf({ status }: { status?: unknown }): string[] {
+  const { id, home } = (status ?? {}) as { id?: unknown; home?: { endpoint?: unknown; owner?: unknown } };
+  const { endpoint, owner } = home ?? {};
+  const isHeld = typeof id === 'string' && typeof endpoint === 'string' && typeof owner === 'string';
+  return isHeld ? [homeKey(endpoint, owner)] : [];
 }
 
 function claimedIds(resource: {

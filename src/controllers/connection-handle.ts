@@ -10,6 +10,8 @@ export interface ConnectionHandle {
   workspace: string;
   /** Who the account is to the service: the id of its personal workspace, where exactly one is visible. */
   user: string | undefined;
+  /** What tells the account from others: its address, or else {@link user}. */
+  account: string | undefined;
   /** Absolute, without trailing slash. */
   schemaBase: string;
   /** Milliseconds. */

@@ -183,8 +183,12 @@ export class Operator implements Runner {
   }
 
   #controllers(context: OperatorContext, connections: ConnectionReconciler): Map<KindName, Controller> {
+    // Boxes and policy boxes share a list.
+    const heldBoxes = (owner: string, endpoint: string): number =>
+      this.#boxes.holders(endpoint, owner).length + this.#policyBoxes.holders(endpoint, owner).length;
     const boxes = new RecordReconciler({
       context,
+      held: heldBoxes,
       kind: boxKind({
         context,
         type: typeOf('Box'),
@@ -196,6 +200,7 @@ export class Operator implements Runner {
     });
     const policyBoxes = new RecordReconciler({
       context,
+      held: heldBoxes,
       kind: policyBoxKind({
         context,
         type: typeOf('PolicyBox'),
@@ -206,6 +211,7 @@ export class Operator implements Runner {
     });
     const instances = new RecordReconciler({
       context,
+      held: (owner, endpoint) => this.#instances.holders(endpoint, owner).length,
       kind: instanceKind({
         context,
         type: typeOf('Instance'),

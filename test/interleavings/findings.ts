@@ -28,65 +28,6 @@ const any = (plan: Plan, what: (step: Step) => boolean): boolean => plan.steps.s
 /** What is known and open. An entry goes with its mend: its plan has to pass then. */
 export const OPEN_FINDINGS: readonly Finding[] = [
   {
-    id: 'H1',
-    what: 'a finalizer goes while the record still terminates, where reads miss it for seconds',
-    among: [
-      { do: 'delete', kind: 'Instance', name: 'web-eu' },
-      { do: 'blind', to: 'instances', with: 404, lists: true, seconds: 4 },
-      { do: 'blind', to: 'instances', with: 403, lists: true, seconds: 4 },
-    ],
-    shows: /^absence .*its finalizer goes while/,
-    touches: (plan) =>
-      any(plan, (step) => step.do === 'blind' && step.lists) && any(plan, (step) => step.do === 'delete'),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        { do: 'delete', kind: 'Instance', name: 'web-eu' },
-        wait(2),
-        { do: 'blind', to: 'instances', with: 404, lists: true, seconds: 4 },
-      ],
-    },
-  },
-  {
-    id: 'H2',
-    what: 'a second record is made where reads miss the first for twenty seconds',
-    among: [
-      edit({ onMissing: 'Recreate' }),
-      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 20 },
-      { do: 'blind', to: 'boxes', with: 404, lists: true, seconds: 40 },
-      wait(1_200),
-    ],
-    shows: /^absence .*(status lets go|a second record)|which nobody holds|NameTaken/,
-    touches: (plan) => any(plan, (step) => step.do === 'blind' && step.lists && step.seconds > 10),
-    shortest: {
-      opening: 'an instance',
-      steps: [wait(300), { do: 'blind', to: 'boxes', with: 404, lists: true, seconds: 40 }],
-    },
-  },
-  {
-    id: 'B11',
-    what: 'an empty adopt annotation, or one that is no id, leads to calls that cannot be made',
-    among: [
-      { do: 'apply', what: 'Instance/web-us' },
-      { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '' },
-      { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '../../boxes' },
-    ],
-    shows: /BadId/,
-    touches: (plan) =>
-      any(
-        plan,
-        (step) =>
-          step.do === 'annotate' && step.annotation === 'adopt' && step.value?.startsWith('i-') === false,
-      ),
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        { do: 'apply', what: 'Instance/web-us' },
-        { do: 'annotate', kind: 'Instance', name: 'web-us', annotation: 'adopt', value: '' },
-      ],
-    },
-  },
-  {
     id: 'M9',
     what: 'after a Connection has moved, what was made elsewhere is not seen for ever, and nothing says why',
     among: [

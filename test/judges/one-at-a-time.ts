@@ -24,7 +24,8 @@ export function oneAtATime(court: Court): Judge {
       const { state, id: answered } = (call.answer ?? {}) as { state?: string; id?: string };
       if (call.status === 200 && answered === id && typeof state === 'string') shown.set(id, state);
       // Whatever was sent may have changed it: only the next look tells.
-      else if (call.method !== 'GET') shown.delete(id);
+      // What the newest look does not show may be gone: a terminate is one way to ask.
+      else if (call.method !== 'GET' || call.status === 404) shown.delete(id);
     },
   };
 }

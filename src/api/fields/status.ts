@@ -82,6 +82,11 @@ export function recordStatus() {
       object('Where the record was made. While the connection points elsewhere, nothing is concluded.', {
         endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
         owner: text('Id of the workspace that owns the record.', { maxLength: 64 }),
+        account: optional(
+          text('The account that found the record last: its address, or the id of its personal workspace.', {
+            maxLength: 320,
+          }),
+        ),
       }),
     ),
     managed: optional(

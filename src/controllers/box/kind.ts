@@ -41,6 +41,7 @@ export function boxKind(options: {
     observe: (_pass, record) => shownOf(record),
     inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
+    asks: 'delete',
     removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
     remove: (pass, id) =>
       pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),

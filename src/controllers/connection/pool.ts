@@ -24,6 +24,7 @@ interface Ready {
   workspace: string;
   schemaBase: string;
   user: string | undefined;
+  account: string | undefined;
 }
 
 interface Entry {
@@ -201,6 +202,7 @@ function handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
     client: entry.client,
     workspace: good.workspace,
     user: good.user,
+    account: good.account,
     schemaBase: good.schemaBase,
     poll: {
       processingMs: Math.max(parseDuration(poll.processing), 100),

@@ -18,6 +18,8 @@ export type ProbeOutcome =
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
 const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
 const RETRY_MS = 5_000;
+/** The longest address that status.home can hold, characters. */
+const ACCOUNT_LIMIT = 320;
 /** A workspace that was just made may be missing from the list for a while, milliseconds. */
 const WORKSPACE_LOOK_MS = 10_000;
 
@@ -125,6 +127,17 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
     true,
     true,
   );
+}
+
+/** What tells the account from others: its address where it fits status, or else the id of its workspace. */
+export function accountOf({
+  email,
+  user,
+}: {
+  email: string | undefined;
+  user: string | undefined;
+}): string | undefined {
+  return email !== undefined && email !== '' && email.length <= ACCOUNT_LIMIT ? email : user;
 }
 
 function not(said: Verdict, reached: boolean, letIn: boolean | undefined): ProbeOutcome {

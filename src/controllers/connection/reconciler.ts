@@ -16,7 +16,7 @@ import { verdict, type ExtraCondition, type Verdict } from '../record/status/ver
 import { wrongAuthorities } from './authorities.ts';
 import { credentialsIn } from './credentials.ts';
 import type { ConnectionPool } from './pool.ts';
-import { probe } from './probe.ts';
+import { accountOf, probe } from './probe.ts';
 import { skewText, tellableSkew } from './skew.ts';
 
 /** Where Secrets are not watched, credentials are looked at this often, milliseconds. */
@@ -44,7 +44,12 @@ interface Found {
   reached?: boolean;
   letIn?: boolean;
   /** What a probe that went well has found. */
-  ready?: { workspace: string; schemaBase: string; user: string | undefined };
+  ready?: {
+    workspace: string;
+    schemaBase: string;
+    user: string | undefined;
+    account: string | undefined;
+  };
 }
 
 /** Keeps a Connection's client, and says whether it can be used. */
@@ -232,7 +237,12 @@ export class ConnectionReconciler {
       },
       reached: true,
       letIn: true,
-      ready: { workspace: outcome.workspace, schemaBase: outcome.schemaBase, user: outcome.user },
+      ready: {
+        workspace: outcome.workspace,
+        schemaBase: outcome.schemaBase,
+        user: outcome.user,
+        account: accountOf(outcome),
+      },
     };
     memory.probed = { fingerprint, at: now, found };
     return found;

@@ -1,5 +1,5 @@
 import type { BoxRecord } from '../../service/index.ts';
-import type { StatusFields } from '../record/kind.ts';
+import type { Misfit, StatusFields } from '../record/kind.ts';
 import type { Candidate } from '../record/identity/search.ts';
 import type { DraftResource } from './converge.ts';
 
@@ -17,10 +17,10 @@ export function boxUnchanged(entry: BoxRecord, known: BoxRecord): boolean {
 }
 
 /** Whether a record is of the type that a kind stands for; the schema's last word tells (never whole URIs). */
-export function misfitOf(record: BoxRecord, type: 'script' | 'policy'): string | undefined {
+export function misfitOf(record: BoxRecord, type: 'script' | 'policy'): Misfit | undefined {
   const last = record.schema?.split('/').at(-1);
   if (last === type) return undefined;
-  return `it is a box of type "${last ?? 'unknown'}", not "${type}"`;
+  return { kind: 'misfit', why: `it is a box of type "${last ?? 'unknown'}", not "${type}"` };
 }
 
 /** What the record alone shows. */

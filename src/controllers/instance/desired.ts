@@ -10,11 +10,12 @@ import type { InstanceRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
-import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
+import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
+import { idOf } from './status.ts';
 
 /** An Instance as declared, references and contents resolved. */
 export interface DesiredInstance {
@@ -110,6 +111,46 @@ export async function resolveInstance(
       secrets: all.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
     },
   };
+}
+
+/** Why a record is not adopted: it is of another type, or was deployed from another box or policy box. */
+export function misfitOf(
+  record: InstanceRecord,
+  { spec, metadata }: Instance,
+  { boxes, policyBoxes }: InstanceReferences,
+): Misfit | undefined {
+  if (record.schema !== undefined && !record.schema.endsWith('/instance')) {
+    return { kind: 'misfit', why: `it is no instance (${record.schema})` };
+  }
+  const { namespace } = metadata;
+  const compare = <R extends Box | PolicyBox>(
+    noun: string,
+    deployed: string | undefined,
+    { id, ref, cache }: { id: string | undefined; ref: { name: string } | undefined; cache: KindCache<R> },
+  ): Misfit | undefined => {
+    const named = ref === undefined ? undefined : cache.get(`${namespace}/${ref.name}`);
+    const declared = ref === undefined ? id : named?.status.id;
+    if (deployed === undefined || declared === deployed) return undefined;
+    const words = ref === undefined ? `spec names ${id}` : `spec names ${cache.kind} "${ref.name}"`;
+    if (declared !== undefined) {
+      const known = ref === undefined ? '' : ` (${declared})`;
+      return { kind: 'misfit', why: `it was deployed from ${noun} ${deployed}, and ${words}${known}` };
+    }
+    // What is only observed shows what is there, whether or not it is declared.
+    if (spec.managementPolicy === 'Observe') return undefined;
+    return {
+      kind: 'uncompared',
+      why: `${words}, which has no record yet to compare with ${noun} ${deployed}`,
+    };
+  };
+  return (
+    compare('box', idOf(record.box), { id: spec.boxId, ref: spec.boxRef, cache: boxes }) ??
+    compare('policy box', idOf(record.policy_box), {
+      id: spec.policyBoxId,
+      ref: spec.policyBoxRef,
+      cache: policyBoxes,
+    })
+  );
 }
 
 function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string | undefined {

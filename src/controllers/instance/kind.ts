@@ -10,7 +10,7 @@ import type { OperatorContext } from '../context.ts';
 import type { CreateIntent } from '../record/identity/intent.ts';
 import type { IntentExtras, Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
-import { resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
+import { misfitOf, resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
 import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
 import { expireOf, termsHash, wireLease } from './lease/terms.ts';
@@ -49,10 +49,8 @@ export function instanceKind(options: {
     showsNothingNew: instanceUnchanged,
     meant: meantBy,
     stateOf: (record) => `${record.state}/${record.operation?.event}`,
-    misfit: (record) =>
-      record.schema === undefined || record.schema.endsWith('/instance')
-        ? undefined
-        : `it is no instance (${record.schema})`,
+    misfit: (record, pass) => misfitOf(record, pass.resource, references),
+    unseen: { phase: 'Unknown' },
     read: (handle, id, read) => handle.client.instances.read(id, read),
     resolve: (pass) => resolveInstance(pass, context, references),
     intentExtras: (_pass, desired, at) => intentExtras(desired, at),
@@ -67,6 +65,10 @@ export function instanceKind(options: {
     forgetUnwritten: (memory) => {
       if (memory.operation?.outcome === 'unsent') memory.operation = undefined;
     },
+    asks: 'terminate',
+    // Only what was terminated is deleted.
+    mayBeDeleted: ({ status }) =>
+      phaseOf({ state: status.state ?? '', event: status.operation?.event ?? '' }) === 'Terminated',
     removal: (pass, record) => Promise.resolve(removal(pass, record)),
     remove,
   };

@@ -124,7 +124,7 @@ export function sortedMachines(fields: StatusFields<Instance>): StatusFields<Ins
 }
 
 /** An id, from a plain string or from a full object (the builds of the service differ). */
-function idOf(value: unknown): string | undefined {
+export function idOf(value: unknown): string | undefined {
   if (typeof value === 'string') return word(value);
   if (value !== null && typeof value === 'object' && 'id' in value) return word(value.id);
   return undefined;

@@ -52,6 +52,7 @@ export function policyBoxKind(options: {
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
     inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
+    asks: 'delete',
     removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
     remove: (pass, id) =>
       pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AbsenceLog, type Existence } from './existence.ts';
-import { decideRecord, type RecordObservation, type RecordStep } from './decide.ts';
+import { decideRecord, type Adoptee, type RecordObservation, type RecordStep } from './decide.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
 import type { SearchOutcome } from './identity/search.ts';
 import type { SentOutcome } from './memory.ts';
@@ -32,7 +32,6 @@ function seen(more: Partial<Seen> = {}): Seen {
     intent: undefined,
     intentFits: () => true,
     onMissing: 'Recreate',
-    deleteSent: false,
     users: { names: [], others: false },
     refusal: () => undefined,
     inStep: () => true,
@@ -63,8 +62,8 @@ const intended = (outcome: SentOutcome, more: Partial<CreateIntent> = {}): Seen[
 function absent(): Existence<Rec> {
   const log = new AbsenceLog();
   const look = { missing: true, workspaceReadable: true, listed: false };
-  log.note({ ...look, startedAt: 0 }, 0);
-  return log.note({ ...look, startedAt: 10_000 }, 0);
+  for (const startedAt of [0, 10_000]) log.note({ ...look, startedAt }, 0);
+  return log.note({ ...look, startedAt: 20_000 }, 0);
 }
 
 describe('creating', () => {
@@ -187,6 +186,23 @@ describe('adopting', () => {
   });
 });
 
+describe('adopting', () => {
+  const adopt = (value: Adoptee<Rec>): Step =>
+    decide({ adopt: 'r1', adoptee: { kind: 'seen', value, startedAt: 0 } });
+
+  it('names the annotation that holds no id', () => {
+    const step = adopt({ kind: 'noId' });
+    expect(step).toMatchObject({ do: 'report', verdict: { reason: 'NeedsUser' } });
+    expect(step).toHaveProperty('verdict.message', expect.stringContaining('boxwright.dev/adopt'));
+  });
+
+  it('claims nothing that is of something else, or cannot be compared yet', () => {
+    expect(reason(adopt({ kind: 'misfit', why: 'it was deployed from box b2' }))).toBe('Conflict');
+    expect(reason(adopt({ kind: 'uncompared', why: 'Box "web" has no record' }))).toBe('WaitingForReference');
+    expect(adopt({ kind: 'free', record: { id: 'r1' } })).toEqual({ do: 'claim', id: 'r1' });
+  });
+});
+
 describe('a record that is ours', () => {
   it('is made to match', () => {
     expect(decide({ claim: MINE, existence: found })).toMatchObject({ do: 'converge', record: { id: 'r1' } });
@@ -205,9 +221,15 @@ describe('a record that is ours', () => {
   it('is made again, or not, only once it is proved gone', () => {
     const unproved: NonNullable<Seen['existence']> = {
       kind: 'seen',
-      value: { kind: 'unproved', recheckAfterMs: 1 },
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 2, allGone: false },
       startedAt: 0,
     };
+    const doubt: NonNullable<Seen['existence']> = {
+      kind: 'seen',
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 1, allGone: false },
+      startedAt: 0,
+    };
+    expect(decide({ claim: MINE, existence: doubt })).toEqual({ do: 'await', recheckAfterMs: 1 });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(reason(decide({ claim: MINE, existence: unproved }))).toBe('Unknown');
     expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId' });
@@ -229,6 +251,18 @@ describe('deleting', () => {
     expect(decide({ ...deleting, claim: MINE, existence: found })).toMatchObject({ do: 'remove' });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(decide({ ...deleting, claim: MINE, existence: gone })).toMatchObject({ do: 'release' });
+  });
+
+  it('asks by a DELETE what reads do not tell, and says so', () => {
+    const value = {
+      kind: 'unproved',
+      recheckAfterMs: 1,
+      looks: 1,
+      allGone: false,
+      askByDelete: true,
+    } as const;
+    const step = decide({ ...deleting, claim: MINE, existence: { kind: 'seen', value, startedAt: 0 } });
+    expect(step).toMatchObject({ do: 'askByDelete', id: 'r1', verdict: { reason: 'Deleting' } });
   });
 
   it('lets go with Orphan, whatever else stands in the way', () => {

@@ -9,6 +9,11 @@ import { verdict, type Verdict } from './status/verdict.ts';
 /** What is held because others use it is looked at again so often, milliseconds. */
 const USE_LOOK_MS = 5_000;
 
+/** What is missing together may only be hidden together. */
+const ALL_GONE =
+  '. Everything that resources here hold in its workspace is missing at once, and a role that was taken away looks ' +
+  'the same: check what the account may see';
+
 /** What a search, an existence look or an adoption look came to, or why it came to nothing. */
 export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };
 
@@ -19,6 +24,10 @@ export type Adoptee<Rec> =
   /** It is not in the list of the workspace in which its absence would have to be proved. */
   | { kind: 'elsewhere'; owner: string; recheckAfterMs: number }
   | { kind: 'misfit'; why: string }
+  /** Whether it fits cannot be told yet. */
+  | { kind: 'uncompared'; why: string }
+  /** The annotation names nothing that could be an id. */
+  | { kind: 'noId' }
   | { kind: 'claimed'; by: string };
 
 /**
@@ -54,7 +63,6 @@ export interface RecordObservation<Rec, Desired> {
   /** Whether an intent that is not sent yet says what the create would carry now. */
   intentFits: (intent: CreateIntent, desired: Desired) => boolean;
   onMissing: 'Recreate' | 'Hold';
-  deleteSent: boolean;
   users: { names: string[]; others: boolean };
   /** What the last try of this very declaration came to, while the next one waits. */
   refusal: (desired: Desired) => Verdict | undefined;
@@ -73,13 +81,18 @@ export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
   | { do: 'look'; at: Look }
+<<<<<<< HEAD
   /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
   | { do: 'report'; verdict: Verdict; record?: Rec }
   /** The same, and look for the end of the operation under way. */
   | { do: 'follow'; verdict: Verdict; record: Rec }
+=======
+  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well; `unseen`: it is not seen now. */
+  | { do: 'report'; verdict: Verdict; record?: Rec; unseen?: true }
+>>>>>>> f7fef7c6f0d016a908f17050536c905569f87b54
   | { do: 'nothing' }
   /** Nothing to say yet: something that takes a moment is under way. */
-  | { do: 'await' }
+  | { do: 'await'; recheckAfterMs?: number }
   /** `outcome`: whether a create of that intent can be under way already. */
   | { do: 'writeIntent'; skip: string[]; try: number; outcome: 'unsent' | 'unknown'; desired: Desired }
   | { do: 'create'; intent: CreateIntent; desired: Desired }
@@ -90,6 +103,8 @@ export type RecordStep<Rec, Desired> =
   | { do: 'unclaim' }
   | { do: 'converge'; record: Rec; desired: Desired }
   | { do: 'remove'; record: Rec }
+  /** Reads do not show it: the answer to a DELETE tells whether it exists. `verdict`: what to say meanwhile. */
+  | { do: 'askByDelete'; id: string; verdict: Verdict }
   /** `gone`: its record is proved gone. */
   | { do: 'release'; why: string; gone?: true };
 
@@ -124,13 +139,21 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
   const existence = seen.existence.value;
   switch (existence.kind) {
     case 'unproved':
-      return report(
-        verdict(
-          'Unknown',
-          `The ${seen.noun} was not seen on the service, which proves nothing yet: it is looked at again`,
-          existence.recheckAfterMs,
-        ),
-      );
+      // One look may have been unlucky: the next one comes soon.
+      if (existence.looks === 1) return { do: 'await', recheckAfterMs: existence.recheckAfterMs };
+      return {
+        do: 'report',
+        unseen: true,
+        verdict: {
+          ...verdict(
+            'Unknown',
+            `The ${seen.noun} was not seen on the service, which proves nothing yet: it is looked at again` +
+              (existence.allGone ? ALL_GONE : ''),
+            existence.recheckAfterMs,
+          ),
+          doubtsReady: true,
+        },
+      };
     case 'absent':
       if (seen.observeOnly || seen.paused || seen.onMissing === 'Hold') {
         return report(
@@ -302,6 +325,18 @@ function decideAdoption<Rec, Desired>(
       );
     case 'misfit':
       return report(verdict('Conflict', `${capital(seen.noun)} ${id} cannot be adopted: ${adoptee.why}`));
+    case 'uncompared':
+      return report(
+        verdict('WaitingForReference', `${capital(seen.noun)} ${id} is not adopted yet: ${adoptee.why}`),
+      );
+    case 'noId':
+      return report(
+        verdict(
+          'NeedsUser',
+          `The annotation boxwright.dev/adopt holds nothing that can be an id: set it to the id of the ${seen.noun} to ` +
+            `adopt, or remove it to have a new one created`,
+        ),
+      );
     case 'claimed':
       return report(verdict('Conflict', rivalMessage(adoptee.by, seen.noun)));
     default:
@@ -390,14 +425,16 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   switch (existence.kind) {
     case 'absent':
       return { do: 'release', why: `The ${seen.noun} is gone`, gone: true };
-    case 'unproved':
-      return report(
-        verdict(
-          'Deleting',
-          `The ${seen.noun} is not seen any more, which proves nothing yet: it is looked at again`,
-          existence.recheckAfterMs,
-        ),
+    case 'unproved': {
+      const said = verdict(
+        'Deleting',
+        `The ${seen.noun} is not seen any more, which proves nothing yet: it is looked at again` +
+          (existence.allGone ? ALL_GONE : ''),
+        existence.recheckAfterMs,
       );
+      if (existence.askByDelete !== true || seen.claim.kind !== 'mine') return report(said);
+      return { do: 'askByDelete', id: seen.claim.id, verdict: said };
+    }
     case 'found':
       return { do: 'remove', record: existence.record };
     default:

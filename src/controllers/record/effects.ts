@@ -6,7 +6,7 @@ import type { OperatorContext } from '../context.ts';
 import { claimAnnotations } from './identity/claim.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
-import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
+import { isAtHome, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
@@ -20,8 +20,8 @@ export interface Outcome<R extends ManagedResource> {
   again?: boolean;
   /** On the way to something else: status says nothing unless it has been silent for too long. */
   quiet?: boolean;
-  /** Nothing to say: look again before silence is worth a word. */
-  soon?: boolean;
+  /** Nothing to say: look again in so many milliseconds, before silence is worth a word. */
+  soonMs?: number;
 }
 
 /** Who claims: that takes no connection. */
@@ -31,6 +31,10 @@ interface Claiming<R, M> {
   marker: string;
   signal: AbortSignal;
 }
+
+/** What a DELETE that goes on being answered 403 may mean. */
+const SAYS_NOTHING =
+  'Some builds of the service answer so for what is gone: where it is, deletionPolicy Orphan lets go';
 
 /** The effects of the shared protocols: each method is one write, in the cluster or on the service. */
 export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
@@ -205,11 +209,11 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (step.kind === 'release') return this.release(resource, pass.signal);
     const said = verdict('Deleting', `The ${this.#kind.noun} is being deleted`);
     if (step.kind === 'note') return { wish: { verdict: said, fields: step.fields }, again: true };
-    if (resource.status.deleteSentAt === undefined) {
-      // Nobody has sent one yet: until this process does, the record's absence needs the full proof.
-      memory.deletion = 'unsent';
-      const noted = { ...this.identity(pass, record), deleteSentAt: rfc3339(pass.now) };
-      return { wish: { verdict: said, fields: noted }, again: true };
+    // A terminate needs no note: it leaves a record, and proves nothing.
+    if (step.how === 'delete' && isUnnoted(resource)) {
+      const noted = { ...this.#kind.observe(pass, record), ...this.identity(pass, record) };
+      const fields = { ...noted, deleteSentAt: sentAt(pass) };
+      return { wish: { verdict: said, fields }, again: true };
     }
     const { attempts } = memory;
     const fingerprint = step.how;
@@ -225,19 +229,13 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
         wish: { verdict: { ...heldVerdict(held, () => waits), recheckAfterMs }, fields: step.fields ?? {} },
       };
     }
-    const before = memory.deletion;
-    memory.deletion = 'unknown';
-    const write = await this.#kind.remove(pass, record.id, step.how);
-    noteWrite(memory, write, this.#context.clock.monotonic());
+    const write = await this.#sendDelete(pass, record.id, step.how);
     const fields = step.fields ?? {};
     if (write.kind === 'ok') {
-      memory.deletion = 'accepted';
       attempts.accepted('deletion', fingerprint, { quietMs: pass.handle.poll.lagWindowMs });
       return { wish: { verdict: said, fields }, again: true };
     }
     memory.observed = undefined;
-    if (write.kind === 'refused') memory.deletion = write.error.status === 403 ? 'forbidden' : 'refused';
-    else if (write.kind === 'notSent') memory.deletion = before;
     const notYet = (message: string): Verdict =>
       verdict('Deleting', `The ${this.#kind.noun} is not deleted yet: ${message}`);
     const told = notAccepted(
@@ -257,14 +255,61 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     };
   }
 
+  /**
+   * Reads do not show the record: a DELETE tells. 404 twice is a proof (existence.ts); 2xx and 409 say that it exists.
+   */
+  async askByDelete(pass: Pass<R, Rec, M>, id: string, said: Verdict): Promise<Outcome<R>> {
+    const { memory, resource } = pass;
+    const how = this.#kind.asks;
+    if (how === 'delete' && isUnnoted(resource)) {
+      const fields = { deleteSentAt: sentAt(pass) } as StatusFields<R>;
+      return { wish: { verdict: said, fields }, again: true };
+    }
+    const { attempts, deletes } = memory;
+    const fingerprint = `ask ${how}`;
+    const held = attempts.held('deletion', fingerprint);
+    if (held !== undefined) {
+      const recheckAfterMs = Math.min(said.recheckAfterMs ?? Infinity, held.retryAfterMs);
+      const reason = 'Deleting' as const;
+      return { wish: { verdict: { ...(held.verdict ?? said), reason, recheckAfterMs }, fields: {} } };
+    }
+    const write = await this.#sendDelete(pass, id, how);
+    const { lagWindowMs } = pass.handle.poll;
+    if (write.kind === 'ok') {
+      attempts.accepted('deletion', fingerprint, { quietMs: lagWindowMs });
+      return { wish: { verdict: said, fields: {} }, again: true };
+    }
+    const now = pass.handle.client.stamp();
+    if (write.kind === 'refused' && write.error.status === 404) {
+      const recheckAfterMs = deletes.nextInMs(now, memory.absence.lastWriteAt, lagWindowMs);
+      return { wish: { verdict: { ...said, recheckAfterMs }, fields: {} } };
+    }
+    const notYet = verdict('Deleting', `${said.message}. Its DELETE is answered: ${write.error.message}`);
+    const words = { refused: () => notYet, conflict: notYet };
+    const told = notAccepted(write, { attempts, aspect: 'deletion', fingerprint }, words);
+    const isLong = deletes.forbiddenSince !== undefined && now - deletes.forbiddenSince >= lagWindowMs;
+    const message = isLong ? `${notYet.message}. ${SAYS_NOTHING}` : notYet.message;
+    return { wish: { verdict: { ...told, reason: 'Deleting', message }, fields: {} } };
+  }
+
+  /** Sends a DELETE and notes what it says. One that was certainly without effect is no write. */
+  async #sendDelete(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>> {
+    const { memory, handle, resource } = pass;
+    const atHome = isAtHome(resource.status.home, handle);
+    const from = atHome ? (memory.absence.lastWriteAt ?? -Infinity) + handle.poll.lagWindowMs : Infinity;
+    const write = await memory.deletes.sending(how, { from }, () => this.#kind.remove(pass, id, how));
+    if (write.kind !== 'refused') noteWrite(memory, write, this.#context.clock.monotonic());
+    return write;
+  }
+
   /** Status fields that every found record brings. */
   identity(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R> {
-    const { resource, handle, owner } = pass;
+    const { resource, handle } = pass;
     const { deletion, drift, missing } = policiesOf(resource, handle, this.#kind.onMissing);
     return {
       id: record.id,
       uri: record.uri,
-      home: { endpoint: handle.endpoint, owner },
+      home: homeOf(pass),
       policies: { deletion, drift, missing },
       // Restored from a backup that was taken in the middle of a deletion: nothing was sent for this one.
       ...(resource.metadata.deletionTimestamp === undefined ? { deleteSentAt: undefined } : {}),
@@ -303,6 +348,35 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     );
     this.#cache.remember(raw);
   }
+}
+
+/** Where a record is found, and by whom. */
+export function homeOf({
+  handle,
+  owner,
+}: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'handle' | 'owner'>): {
+  endpoint: string;
+  owner: string;
+  account?: string;
+} {
+  const { endpoint, account } = handle;
+  return { endpoint, owner, ...(account === undefined ? {} : { account }) };
+}
+
+/** Never before the deletion, by whichever clock: it would not count for that. */
+function sentAt({
+  now,
+  resource,
+}: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'now' | 'resource'>): string {
+  return rfc3339(Math.max(now, Date.parse(resource.metadata.deletionTimestamp ?? '') || now));
+}
+
+/** Whether no delete of the present deletion is noted yet. */
+function isUnnoted({ status, metadata }: ManagedResource): boolean {
+  const { deleteSentAt } = status;
+  const { deletionTimestamp } = metadata;
+  if (deleteSentAt === undefined || deletionTimestamp === undefined) return true;
+  return Date.parse(deleteSentAt) < Date.parse(deletionTimestamp);
 }
 
 function finalizersWith(resource: ManagedResource): { finalizers?: string[] } {

@@ -12,67 +12,121 @@ export interface Absent {
 }
 
 /** What is known of a record: present, proved gone, or neither. */
-export type Existence<T> =
-  | { kind: 'found'; record: T; startedAt: number }
-  | Absent
-  /** It was not seen, but that proves nothing yet: look again after `recheckAfterMs`. */
-  | { kind: 'unproved'; recheckAfterMs: number };
+export type Existence<T> = { kind: 'found'; record: T; startedAt: number } | Absent | Unproved;
 
-/** One look that did not see the record. All three parts come from the same credential. */
+/** It was not seen, but that proves nothing yet: look again after `recheckAfterMs`. */
+export interface Unproved {
+  kind: 'unproved';
+  recheckAfterMs: number;
+  /** So many looks in a row have not shown it. */
+  looks: number;
+  /** Everything that resources here hold in that workspace is missing at once. */
+  allGone: boolean;
+  /** The resource is being deleted: the answer to a DELETE would say more than further reads. */
+  askByDelete?: true;
+}
+
+/** One look that did not see the record. All parts come from the same credential. */
 export interface AbsentLook {
   /** When the look began, monotonic milliseconds. */
   startedAt: number;
-  /** When the single GET answered 404. */
+  /** The single GET answered in a way that counts: with 404. */
   missing: boolean;
   /** The owner workspace could be read. */
   workspaceReadable: boolean;
   /** The workspace's list holds the id. */
   listed: boolean;
+  /** The list is empty, and resources here hold two records in it at the least. */
+  allGone?: boolean;
 }
 
-/** Milliseconds between two looks when nothing of ours was written to the record. */
-export const LOOK_SPACING_MS = 10_000;
+/** A proof takes so long at the least, whatever the lag window, milliseconds. */
+export const SHORTEST_PROOF_MS = 20_000;
+/** A proof takes so many looks at the least. */
+const LOOKS_NEEDED = 3;
+/** Where everything is gone at once a lost role is likelier: the proof takes so many windows. */
+const WINDOWS_WHEN_ALL_GONE = 5;
+/** After the first look that does not see it another comes so soon, milliseconds; then less and less often. */
+const FIRST_LOOK_MS = 1_000;
 
 /** Collects looks at one record until they prove that it is gone. */
 export class AbsenceLog {
-  #first: number | undefined;
+  /** When the looks that count began, when the last of them was, and those a quarter of the window apart. */
+  #run: { since: number; last: number; counted: number; countedAt: number } | undefined;
+  #looks = 0;
   #lastWriteAt: number | undefined;
+
+  /** When the last write of ours to the record ended, monotonic milliseconds. */
+  get lastWriteAt(): number | undefined {
+    return this.#lastWriteAt;
+  }
 
   /** A write of ours to the record was answered, or its outcome is unknown, at `at` (monotonic milliseconds). */
   noteWrite(at: number): void {
     this.#lastWriteAt = at;
-    this.#first = undefined;
+    this.#run = undefined;
   }
 
   /** The record was seen. */
   noteFound(): void {
-    this.#first = undefined;
+    this.#run = undefined;
+    this.#looks = 0;
   }
 
   /**
-   * Adds a look. Gone is what two looks, {@link LOOK_SPACING_MS} apart, did not see, the second one at least
-   * a lag window after our last write.
+   * Adds a look. Gone is what no look has shown for a window (a lag window, or {@link SHORTEST_PROOF_MS}) since the
+   * first such look or our last write, in three looks a quarter of the window apart at the least. A look that
+   * proves nothing counts neither way, but more than half a window without one that counts begins anew.
    */
-  note(look: AbsentLook, lagWindowMs: number): Absent | { kind: 'unproved'; recheckAfterMs: number } {
-    if (!look.missing || !look.workspaceReadable || look.listed) {
-      this.#first = undefined;
-      return { kind: 'unproved', recheckAfterMs: LOOK_SPACING_MS };
+  note(look: AbsentLook, lagWindowMs: number): Absent | Unproved {
+    const window = Math.max(lagWindowMs, SHORTEST_PROOF_MS);
+    const spacing = window / 4;
+    const allGone = look.allGone === true;
+    this.#looks += 1;
+    const again = (longest: number): Unproved => ({
+      kind: 'unproved',
+      recheckAfterMs: Math.min(FIRST_LOOK_MS * 2 ** (this.#looks - 1), longest),
+      looks: this.#looks,
+      allGone,
+    });
+    if (look.listed) this.#run = undefined;
+    if (look.listed || !look.missing || !look.workspaceReadable) return again(spacing);
+    const { startedAt } = look;
+    const run = this.#run;
+    if (run === undefined || startedAt - run.last > window / 2) {
+      this.#run = { since: startedAt, last: startedAt, counted: 1, countedAt: startedAt };
+      return again(spacing);
     }
-    this.#first ??= look.startedAt;
-    const notBefore = Math.max(
-      this.#first + LOOK_SPACING_MS,
-      this.#lastWriteAt === undefined ? 0 : this.#lastWriteAt + lagWindowMs,
-    );
-    if (look.startedAt >= notBefore) return { kind: 'absent', [proof]: true };
-    return { kind: 'unproved', recheckAfterMs: notBefore - look.startedAt };
+    run.last = startedAt;
+    if (startedAt - run.countedAt >= spacing) {
+      run.counted += 1;
+      run.countedAt = startedAt;
+    }
+    const from = run.since + window * (allGone ? WINDOWS_WHEN_ALL_GONE : 1);
+    if (run.counted >= LOOKS_NEEDED && startedAt >= from) return { kind: 'absent', [proof]: true };
+    return again(startedAt < from ? Math.min(spacing, from - startedAt) : spacing);
   }
 }
 
+/** What our own DELETEs were answered with, for {@link goneAfterDelete}. */
+export type DeleteStanding =
+  /** A delete was answered 2xx. */
+  | 'accepted'
+  /** One was sent, and whether it was carried out is not known. */
+  | 'unanswered'
+  /** Two DELETEs were answered 404 at a time when no write of ours could still be on its way. */
+  | 'missing';
+
 /**
- * After our own accepted (or unanswered) DELETE one look is enough, and a 403 counts like a 404: builds of the
- * service differ in what they answer for a deleted record (service-behaviour.md 2.2).
+ * After our own delete, or two of our DELETEs that found nothing, one look is enough, and a 403 counts like a 404:
+ * builds of the service differ in what they answer for a deleted record (service-behaviour.md 2.2). After a delete of
+ * unknown outcome a 403 alone does not: that may be a lost role.
  */
-export function goneAfterDelete(look: { status: number | undefined; listed: boolean }): Absent | undefined {
-  const gone = (look.status === 404 || look.status === 403) && !look.listed;
+export function goneAfterDelete(
+  look: { status: number | undefined; listed: boolean; workspaceReadable: boolean },
+  standing: DeleteStanding | undefined,
+): Absent | undefined {
+  if (standing === undefined || look.listed || !look.workspaceReadable) return undefined;
+  const gone = look.status === 404 || (look.status === 403 && standing !== 'unanswered');
   return gone ? { kind: 'absent', [proof]: true } : undefined;
 }

@@ -60,6 +60,12 @@ export type RemovalStep<R extends ManagedResource> =
   | { kind: 'wait'; verdict: Verdict }
   | { kind: 'release'; why: string };
 
+/** Why a record is not adopted. `uncompared`: something to compare it with is not there yet. */
+export interface Misfit {
+  kind: 'misfit' | 'uncompared';
+  why: string;
+}
+
 /** What an intent says of the lease that its create carries. */
 export type IntentExtras = Pick<CreateIntent, 'expire' | 'lease'>;
 
@@ -86,8 +92,8 @@ export interface RecordKind<
   showsNothingNew(entry: Rec, known: Rec): boolean;
   /** What a create of the declaration means, for the ledger of attempts. */
   meant(desired: Desired): string;
-  /** Why a record cannot be adopted; undefined when it can. */
-  misfit(record: Rec, handle: ConnectionHandle): string | undefined;
+  /** Why a record cannot be adopted, or not yet; undefined when it can. */
+  misfit(record: Rec, pass: Pass<R, Rec, M>): Misfit | undefined;
   read(handle: ConnectionHandle, id: string, options: ReadOptions): Promise<Read<Rec>>;
   /** Reads references and contents; what is missing is waited for. */
   resolve(pass: Pass<R, Rec, M>): Promise<Resolution<Desired>>;
@@ -101,6 +107,8 @@ export interface RecordKind<
   create(pass: Pass<R, Rec, M>, desired: Desired, intent: CreateIntent): Promise<Write<Rec>>;
   /** Makes the record match; one effect at most. */
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
+  /** What status shows of a record that is not seen. */
+  readonly unseen?: StatusFields<R>;
   /** With managementPolicy Observe: what the record shows. */
   observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
   /** Looks for the end of the operation that status says is under way, and sends nothing; absent: there are none. */
@@ -115,6 +123,10 @@ export interface RecordKind<
   forgetUnwritten?(memory: M): void;
   /** The state that a 409 speaks of. */
   stateOf?(record: Rec): string;
+  /** The DELETE that tells whether a record that reads do not show exists, and does no harm if it does. */
+  readonly asks: 'delete' | 'terminate';
+  /** Whether a delete can have been sent, as far as status shows the record. */
+  mayBeDeleted?(resource: R): boolean;
   /** The next step of a deletion. */
   removal(pass: Pass<R, Rec, M>, record: Rec): Promise<RemovalStep<R>>;
   remove(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>>;

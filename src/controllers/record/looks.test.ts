@@ -7,6 +7,7 @@ import { Memories, type Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
 
 const LAG = 60_000;
+const DELETED_AT = '2026-01-01T12:00:00Z';
 const RECORD: BoxRecord = { id: 'b', name: 'web', updated: '2026-01-01 12:00:00.000000' };
 
 function found<T>(record: T, startedAt: number): Read<T> {
@@ -29,6 +30,11 @@ class Bench {
   workspaces = [{ id: 'shop' }];
   claimant: string | undefined;
   deleteSentAt: string | undefined;
+  deleting = false;
+  held = 1;
+  mayBeDeleted = true;
+  home: { endpoint: string; owner: string; account?: string } | undefined;
+  account: string | undefined = 'ops@example.com';
   reads = 0;
   readonly memory: Memory<BoxRecord> = new Memories<BoxRecord>((base) => base, {
     clock: new VirtualClock(),
@@ -41,12 +47,13 @@ class Bench {
       candidate: (record: BoxRecord) => ({ id: record.id, marked: record.name === 'marker', named: false }),
       showsNothingNew: (entry: BoxRecord, known: BoxRecord) => entry.updated === known.updated,
       misfit: () => undefined,
+      mayBeDeleted: () => this.mayBeDeleted,
       read: () => {
         this.reads += 1;
         return Promise.resolve(this.single());
       },
     } as unknown as RecordKind<ManagedResource, BoxRecord, unknown>;
-    return new Looks(kind, () => this.claimant);
+    return new Looks(kind, { claimant: () => this.claimant, held: () => this.held });
   }
 
   pass(priority: 'user' | 'periodic' = 'user'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
@@ -56,12 +63,20 @@ class Bench {
         list: (family: string) =>
           Promise.resolve(found<unknown>(family === 'workspaces' ? this.workspaces : this.list, ++this.now)),
       },
-      workspaces: { read: () => Promise.resolve(found(this.workspaces[0], this.now)) },
+      workspaces: {
+        read: () =>
+          Promise.resolve(
+            this.workspaces[0] === undefined ? refused(403) : found(this.workspaces[0], this.now),
+          ),
+      },
     };
     return {
       resource: {
-        metadata: { name: 'web' },
-        status: this.deleteSentAt === undefined ? {} : { deleteSentAt: this.deleteSentAt },
+        metadata: this.deleting ? { name: 'web', deletionTimestamp: DELETED_AT } : { name: 'web' },
+        status: {
+          ...(this.deleteSentAt === undefined ? {} : { deleteSentAt: this.deleteSentAt }),
+          ...(this.home === undefined ? {} : { home: this.home }),
+        },
       },
       memory: this.memory,
       marker: 'marker',
@@ -69,12 +84,56 @@ class Bench {
       priority,
       random: () => 0.5,
       signal: new AbortController().signal,
-      handle: { client, endpoint: 'e', poll: { processingMs: 5_000, lagWindowMs: LAG } },
+      handle: {
+        client,
+        endpoint: 'e',
+        account: this.account,
+        poll: { processingMs: 5_000, lagWindowMs: LAG },
+      },
     } as unknown as Pass<ManagedResource, BoxRecord, Memory<BoxRecord>>;
   }
 
+  /** Reads show nothing of it any more. */
+  gone(): void {
+    this.single = () => ({ ...absent(), startedAt: this.now });
+    this.list = [];
+  }
+
+  /** Looks when told to, and answers how long it took until it was gone. */
+  async untilGone(limitMs: number): Promise<number | undefined> {
+    const begin = this.now;
+    while (this.now - begin <= limitMs) {
+      const looked = await this.looks.existence(this.pass(), 'b');
+      if (looked.kind === 'seen' && looked.value.kind === 'absent') return this.now - begin;
+      this.now +=
+        looked.kind === 'failed'
+          ? (looked.verdict.recheckAfterMs ?? LAG)
+          : looked.value.kind === 'unproved'
+            ? looked.value.recheckAfterMs
+            : LAG;
+    }
+    return undefined;
+  }
+
+  /** A DELETE of ours that was answered so. */
+  async sent(how: string, status: number): Promise<void> {
+    const stamps = { startedAt: this.now, endedAt: this.now };
+    const error = new ServiceError({
+      code: 'NotFound',
+      method: 'DELETE',
+      template: '/services/boxes/{box_id}',
+      status,
+    });
+    const from = (this.memory.absence.lastWriteAt ?? -Infinity) + LAG;
+    await this.memory.deletes.sending(how, { from }, () =>
+      Promise.resolve(
+        status < 300 ? { kind: 'ok', record: undefined, ...stamps } : { kind: 'refused', error, ...stamps },
+      ),
+    );
+  }
+
   async exists(priority?: 'user' | 'periodic'): Promise<string> {
-    const looked = await this.looks.existence(this.pass(priority), 'b', this.deleteSentAt !== undefined);
+    const looked = await this.looks.existence(this.pass(priority), 'b');
     return looked.kind === 'failed' ? looked.verdict.reason : looked.value.kind;
   }
 }
@@ -90,9 +149,7 @@ describe('whether a record exists', () => {
     expect(await bench.exists()).toBe('ServiceUnavailable');
     bench.single = () => ({ ...absent(), startedAt: bench.now });
     bench.list = [];
-    expect(await bench.exists()).toBe('unproved');
-    bench.now += 11_000;
-    expect(await bench.exists()).toBe('absent');
+    expect(await bench.untilGone(200_000)).toBeGreaterThanOrEqual(LAG);
   });
 
   it('is not denied while the list has it, or the workspace cannot be seen in the list', async () => {
@@ -103,15 +160,95 @@ describe('whether a record exists', () => {
     expect(await bench.exists()).toBe('unproved');
   });
 
-  it('is denied at once after our own delete', async () => {
+  it('takes five windows to be denied where all that is held in the workspace is missing', async () => {
     const bench = new Bench();
-    bench.deleteSentAt = '2026-01-01T12:00:00Z';
-    bench.memory.deletion = 'accepted';
-    bench.single = () => refused(403);
+    bench.held = 2;
+    bench.gone();
+    expect(await bench.untilGone(1_000_000)).toBeGreaterThanOrEqual(5 * LAG);
+    bench.list = [{ ...RECORD, id: 'another' }];
+    expect(await bench.untilGone(1_000_000)).toBeLessThan(2 * LAG);
+  });
+
+  it('is not denied from another endpoint, nor by another account than the one that found it', async () => {
+    for (const home of [
+      { endpoint: 'other', owner: 'shop', account: 'ops@example.com' },
+      { endpoint: 'e', owner: 'shop', account: 'dev@example.com' },
+    ]) {
+      for (const deleting of [false, true]) {
+        const bench = new Bench();
+        Object.assign(bench, { home, deleting });
+        bench.gone();
+        expect(await bench.untilGone(10 * LAG)).toBeUndefined();
+        const looked = await bench.looks.existence(bench.pass(), 'b');
+        const { message } = looked.kind === 'failed' ? looked.verdict : { message: '' };
+        expect(message).toContain(home.endpoint);
+        expect(message).toContain(home.account);
+        expect(message).toContain('ops@example.com');
+        expect(message).toContain('Orphan');
+      }
+    }
+  });
+
+  it('is denied at once after our own accepted delete, by a 403 as well', async () => {
+    const bench = new Bench();
+    await bench.sent('delete', 204);
+    bench.deleting = true;
     bench.list = [];
+    bench.single = () => refused(403);
     expect(await bench.exists()).toBe('absent');
-    bench.memory.deletion = 'forbidden';
+    bench.workspaces = [];
     expect(await bench.exists()).toBe('unproved');
+  });
+
+  it('is not denied by a 403 where our delete was not answered, before a lag window is over', async () => {
+    const bench = new Bench();
+    bench.deleting = true;
+    bench.deleteSentAt = DELETED_AT;
+    bench.list = [];
+    bench.single = () => refused(403);
+    expect(await bench.untilGone(10 * LAG)).toBeGreaterThanOrEqual(LAG);
+    const seen404 = new Bench();
+    Object.assign(seen404, { deleting: true, deleteSentAt: DELETED_AT });
+    seen404.gone();
+    expect(await seen404.exists()).toBe('absent');
+  });
+
+  it('owes nothing to a delete that was noted before this deletion, or of what was not terminated', async () => {
+    for (const change of [{ deleteSentAt: '2026-01-01T11:59:59Z' }, { mayBeDeleted: false }]) {
+      const bench = new Bench();
+      Object.assign(bench, { deleting: true, deleteSentAt: DELETED_AT }, change);
+      bench.gone();
+      expect(await bench.exists()).toBe('unproved');
+    }
+  });
+
+  it('is not denied after a terminate, and a DELETE tells once a lag window has passed', async () => {
+    const bench = new Bench();
+    bench.deleting = true;
+    bench.memory.absence.noteWrite(bench.now);
+    await bench.sent('terminate', 202);
+    bench.gone();
+    const looked = await bench.looks.existence(bench.pass(), 'b');
+    expect(looked).toMatchObject({ value: { kind: 'unproved' } });
+    expect(looked).not.toMatchObject({ value: { askByDelete: true } });
+    bench.now += LAG;
+    expect(await bench.looks.existence(bench.pass(), 'b')).toMatchObject({ value: { askByDelete: true } });
+    await bench.sent('terminate', 404);
+    bench.now += 2_000;
+    await bench.sent('terminate', 404);
+    expect(await bench.exists()).toBe('absent');
+  });
+
+  it('is not asked by DELETE right after a start: an earlier process may have just created it', async () => {
+    const bench = new Bench();
+    bench.now = 0;
+    bench.deleting = true;
+    bench.gone();
+    expect(await bench.looks.existence(bench.pass(), 'b')).not.toMatchObject({
+      value: { askByDelete: true },
+    });
+    bench.now += LAG;
+    expect(await bench.looks.existence(bench.pass(), 'b')).toMatchObject({ value: { askByDelete: true } });
   });
 
   it('is answered by a glance at the list in periodic looks, while it shows nothing new', async () => {

@@ -1,4 +1,5 @@
 import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
 import type { CreateIntent } from './identity/intent.ts';
@@ -15,6 +16,8 @@ export const SHARED_LIST_AGE_MS = 30_000;
 const TAKE_OVER_MS = 2_000;
 /** A record that is to be adopted and is not seen is looked for at least and at most so often, milliseconds. */
 const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
+/** What is not where the connection is to is looked for so often, milliseconds. */
+const AWAY_LOOK_MS = 60_000;
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
@@ -22,15 +25,26 @@ const GLANCES_LIMIT = 10;
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #claimant: (id: string, except: R) => string | undefined;
+  /** How many records resources here hold in a workspace, in the list of this family. */
+  readonly #held: (owner: string, endpoint: string) => number;
 
-  constructor(kind: RecordKind<R, Rec, Desired, M>, claimant: (id: string, except: R) => string | undefined) {
+  constructor(
+    kind: RecordKind<R, Rec, Desired, M>,
+    claims: {
+      claimant: (id: string, except: R) => string | undefined;
+      held: (owner: string, endpoint: string) => number;
+    },
+  ) {
     this.#kind = kind;
-    this.#claimant = claimant;
+    this.#claimant = claims.claimant;
+    this.#held = claims.held;
   }
 
   /** Does the claimed record exist? Takes over what the last write answered; else reads. */
-  async existence(pass: Pass<R, Rec, M>, id: string, deleteSent: boolean): Promise<Looked<Existence<Rec>>> {
+  async existence(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Existence<Rec>>> {
     const { memory, handle } = pass;
+    const deleting = pass.resource.metadata.deletionTimestamp !== undefined;
+    if (deleting) memory.deletes.begin(mayHaveDeleted(pass, this.#kind));
     const taken = memory.observed;
     if (taken?.fromWrite === true && taken.record.id === id) {
       memory.observed = { ...taken, fromWrite: false };
@@ -38,11 +52,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     const unchanged = await this.#unchanged(pass, id);
     if (unchanged !== undefined) return unchanged;
+    const begun = handle.client.stamp();
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
       memory.glances = 0;
       memory.absence.noteFound();
+      memory.deletes.noteFound();
       const lagEnds = (memory.lastWriteEndedAt ?? -Infinity) + handle.poll.lagWindowMs;
       if (read.startedAt < lagEnds && isOlder(read.record, memory.observed?.record)) {
         // The service's reads may trail its writes: what our write was answered with is newer than this.
@@ -52,11 +68,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return found(read.record, read.startedAt);
     }
     const status = read.kind === 'missing' ? 404 : read.error.status;
-    const counts = read.kind === 'missing' || (deleteSent && status === 403);
+    const counts = read.kind === 'missing' || (memory.deletes.standing !== undefined && status === 403);
     if (!counts) {
       return failed(read.kind === 'unknown' ? read.error : undefined, pass);
     }
-    return this.#absence(pass, id, { status, startedAt: read.kind === 'missing' ? read.startedAt : 0 });
+    const away = awayFrom(pass, this.#kind.noun);
+    if (away !== undefined) return { kind: 'failed', verdict: away };
+    return this.#absence(pass, id, { status, startedAt: read.kind === 'missing' ? read.startedAt : begun });
   }
 
   /**
@@ -150,14 +168,15 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const unseen = (): number => this.#adopteeAgain(pass, id);
     if (read.kind === 'missing') return seen({ kind: 'notThere', recheckAfterMs: unseen() }, read.startedAt);
     if (read.kind === 'unknown') {
+      if (read.error.code === 'BadId') return seen({ kind: 'noId' }, 0);
       if (read.error.status === 403) return seen({ kind: 'notThere', recheckAfterMs: unseen() }, 0);
       return failed(read.error, pass);
     }
     pass.memory.attempts.succeeded('read', '');
     const by = this.#claimant(id, pass.resource);
     if (by !== undefined) return seen({ kind: 'claimed', by }, read.startedAt);
-    const why = this.#kind.misfit(read.record, pass.handle);
-    if (why !== undefined) return seen({ kind: 'misfit', why }, read.startedAt);
+    const misfit = this.#kind.misfit(read.record, pass);
+    if (misfit !== undefined) return seen(misfit, read.startedAt);
     const list = await pass.handle.client.shared.list(this.#kind.family, pass.owner, {
       maxAgeMs: SHARED_LIST_AGE_MS / 3,
       holding: (entry) => entry.id === id,
@@ -200,29 +219,80 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (list.kind !== 'found') return failedRead(list, pass);
     const listed = list.record.some((entry) => entry.id === id);
-    const elsewhere =
-      pass.resource.status.home !== undefined && pass.resource.status.home.endpoint !== handle.endpoint;
-    const afterDelete =
-      pass.resource.status.deleteSentAt !== undefined &&
-      !elsewhere &&
-      (memory.deletion === undefined || memory.deletion === 'accepted' || memory.deletion === 'unknown');
-    if (afterDelete) {
-      const gone = goneAfterDelete({ status: answer.status, listed });
-      if (gone !== undefined) return seen(gone, list.startedAt);
-      return seen({ kind: 'unproved', recheckAfterMs: handle.poll.processingMs }, list.startedAt);
-    }
     const workspace = await handle.client.workspaces.read(owner, options);
-    const proof = memory.absence.note(
+    const workspaceReadable = workspace.kind === 'found';
+    const { absence, deletes } = memory;
+    const { standing } = deletes;
+    const gone = goneAfterDelete({ status: answer.status, listed, workspaceReadable }, standing);
+    if (gone !== undefined) return seen(gone, list.startedAt);
+    const { lagWindowMs, processingMs } = handle.poll;
+    const proof = absence.note(
       {
         startedAt: answer.startedAt,
-        missing: answer.status === 404,
-        workspaceReadable: workspace.kind === 'found' && !elsewhere,
+        // Nobody else answers 403 here for what a delete of ours may have taken away.
+        missing: answer.status === 404 || standing !== undefined,
+        workspaceReadable,
         listed,
+        allGone: list.record.length === 0 && this.#held(owner, handle.endpoint) >= 2,
       },
-      handle.poll.lagWindowMs,
+      lagWindowMs,
     );
-    return seen(proof, list.startedAt);
+    if (proof.kind === 'absent' || pass.resource.metadata.deletionTimestamp === undefined) {
+      return seen(proof, list.startedAt);
+    }
+    const soon = Math.min(proof.recheckAfterMs, processingMs);
+    if (standing !== undefined) return seen({ ...proof, recheckAfterMs: soon }, list.startedAt);
+    const askInMs = deletes.nextInMs(handle.client.stamp(), absence.lastWriteAt, lagWindowMs);
+    return seen(
+      askInMs === 0
+        ? { ...proof, askByDelete: true }
+        : { ...proof, recheckAfterMs: Math.min(proof.recheckAfterMs, askInMs) },
+      list.startedAt,
+    );
   }
+}
+
+/** Whether a process before this one may have sent a delete for the present deletion. */
+function mayHaveDeleted<R extends ManagedResource, Rec extends AnyRecord, M extends Memory<Rec>>(
+  { resource }: Pass<R, Rec, M>,
+  kind: Pick<RecordKind<R, Rec, never, M>, 'mayBeDeleted'>,
+): boolean {
+  const { deleteSentAt } = resource.status;
+  const { deletionTimestamp } = resource.metadata;
+  if (deleteSentAt === undefined || deletionTimestamp === undefined) return false;
+  return Date.parse(deleteSentAt) >= Date.parse(deletionTimestamp) && kind.mayBeDeleted?.(resource) !== false;
+}
+
+/** Why nothing is concluded from not seeing a record: it was last found elsewhere, or by another account. */
+function awayFrom(
+  { resource, handle }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'resource' | 'handle'>,
+  noun: string,
+): Verdict | undefined {
+  const { home } = resource.status;
+  if (isAtHome(home, handle)) return undefined;
+  const [was, is] = [placeOf(home?.endpoint, home?.account), placeOf(handle.endpoint, handle.account)];
+  return verdict(
+    'Unknown',
+    `The ${noun} is not seen. It was last found at ${was}, and the connection is to ${is}: nothing is concluded from ` +
+      `that. Point the connection back, or delete this resource with deletionPolicy Orphan to let go of the ${noun}`,
+    AWAY_LOOK_MS,
+  );
+}
+
+/** Whether a connection is to where the record was last found, with the account that found it. */
+export function isAtHome(
+  home: ManagedResource['status']['home'],
+  { endpoint, account }: Pick<ConnectionHandle, 'endpoint' | 'account'>,
+): boolean {
+  if (home === undefined) return true;
+  return home.endpoint === endpoint && (home.account === undefined || home.account === account);
+}
+
+function placeOf(
+  endpoint = 'an endpoint that is not known',
+  account = 'an account that is not known',
+): string {
+  return `${endpoint} with ${account}`;
 }
 
 /** Whether the record was only glanced at in a list; if so, the next look reads it singly. */

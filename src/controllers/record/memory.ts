@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import type { AnyRecord, ServiceClient } from '../../service/index.ts';
 import { Attempts } from './attempts.ts';
+import { Deletes } from './deletes.ts';
 import { AbsenceLog } from './existence.ts';
 
 /** How the last create, or delete, that this process sent ended. */
@@ -22,11 +23,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
   /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
   created: { id: string; record: Rec; endedAt: number } | undefined;
-  /**
-   * How the DELETE that this process sent last ended; `unsent`: neither this nor an earlier process has sent one.
-   * Undefined: an earlier process may have.
-   */
-  deletion: 'unsent' | 'accepted' | 'unknown' | 'forbidden' | 'refused' | undefined;
+  /** What the DELETEs that were sent for the resource say. */
+  readonly deletes: Deletes;
   /** The record that is to be adopted and was not seen so far, and since when, on the client's clock. */
   adopting: { id: string; since: number } | undefined;
   /** Glances at a list in a row since the record was last read singly. */
@@ -66,7 +64,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       lastWriteEndedAt: undefined,
       intent: undefined,
       created: undefined,
-      deletion: undefined,
+      deletes: new Deletes(),
       adopting: undefined,
       glances: 0,
       absence,

@@ -9,11 +9,11 @@ import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts'
 import type { OperatorContext } from '../context.ts';
 import { afterConflict } from './conflict.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
-import { Effects, type Outcome } from './effects.ts';
+import { Effects, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
-import { parseIntent } from './identity/intent.ts';
+import { concludesFrom, parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { Looks } from './looks.ts';
@@ -25,8 +25,6 @@ import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
 
-/** A create may still be under way on the service for so long after it was sent, milliseconds. */
-const POST_TIMEOUT_MS = 30_000;
 /** What waits for something that is watched is looked at again anyway, milliseconds. */
 const WAITING_MS = 600_000;
 /** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
@@ -41,6 +39,7 @@ const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'create',
   'converge',
   'remove',
+  'askByDelete',
 ]);
 /**
  * Reconciles one kind that stands for a record of the service: observe, decide, act, record, with one effect
@@ -66,12 +65,17 @@ export class RecordReconciler<
     kind: RecordKind<R, Rec, Desired, M>;
     cache: ResourceCache<R>;
     memory: (base: Memory<Rec>) => M;
+    /** How many records resources here hold in a workspace, in the list that holds the kind's records. */
+    held: (owner: string, endpoint: string) => number;
   }) {
     this.#context = options.context;
     this.#kind = options.kind;
     this.#cache = options.cache;
     this.#memories = new Memories(options.memory, options.context);
-    this.#looks = new Looks(options.kind, (id, except) => this.#claimant(id, except));
+    this.#looks = new Looks(options.kind, {
+      claimant: (id, except) => this.#claimant(id, except),
+      held: options.held,
+    });
     this.#effects = new Effects(options.context, options.kind, options.cache);
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
   }
@@ -198,7 +202,6 @@ export class RecordReconciler<
         return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
       },
       onMissing: policies.missing,
-      deleteSent: resource.status.deleteSentAt !== undefined,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
@@ -235,7 +238,7 @@ export class RecordReconciler<
     return {
       intent,
       outcome: memory.intent.outcome,
-      concludeFrom: memory.intent.seenAt + POST_TIMEOUT_MS + lag,
+      concludeFrom: concludesFrom(memory.intent.seenAt, lag),
     };
   }
 
@@ -249,11 +252,7 @@ export class RecordReconciler<
         return { desired: await this.#kind.resolve(pass) };
       case 'existence':
         return {
-          existence: await this.#looks.existence(
-            pass,
-            seen.claim.kind === 'mine' ? seen.claim.id : '',
-            seen.deleteSent,
-          ),
+          existence: await this.#looks.existence(pass, seen.claim.kind === 'mine' ? seen.claim.id : ''),
         };
       case 'adoptee':
         return { adoptee: await this.#looks.adoptee(pass, seen.adopt ?? '') };
@@ -296,10 +295,14 @@ export class RecordReconciler<
       case 'nothing':
         return {};
       case 'await':
-        return { soon: true };
+        return { soonMs: step.recheckAfterMs ?? FIRST_WORD_MS };
       case 'report': {
         const fields =
-          step.record === undefined || pass === undefined ? {} : this.#kind.observe(pass, step.record);
+          step.record === undefined || pass === undefined
+            ? step.unseen === true
+              ? (this.#kind.unseen ?? {})
+              : {}
+            : this.#kind.observe(pass, step.record);
         return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
@@ -359,6 +362,8 @@ export class RecordReconciler<
       }
       case 'remove':
         return this.#effects.remove(pass, step.record);
+      case 'askByDelete':
+        return this.#effects.askByDelete(pass, step.id, step.verdict);
       default:
         return step satisfies never;
     }
@@ -373,10 +378,9 @@ export class RecordReconciler<
   ): Promise<Verdict | undefined> {
     const lost = await this.#status.hold(resource, run.signal);
     if (lost !== undefined || pass === undefined) return lost;
-    const { endpoint } = pass.handle;
     const record = 'record' in step ? step.record : undefined;
     const identity = {
-      home: { endpoint, owner: pass.owner },
+      home: homeOf(pass),
       ...(record === undefined ? {} : { id: record.id }),
     };
     return notSupported(this.#kind.type.kind, identity);
@@ -437,7 +441,7 @@ export class RecordReconciler<
   }
 
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
-    const { again = false, quiet = false, soon = false, wish } = outcome;
+    const { again = false, quiet = false, soonMs, wish } = outcome;
     if (wish !== undefined && !(quiet && this.#mayStaySilent(memory))) {
       const stop = await this.#status.write(resource, wish, run.signal);
       // What was to be noted before it is done cannot be: it is not done.
@@ -445,7 +449,7 @@ export class RecordReconciler<
         return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS, priority: 'periodic' };
     }
     if (again) return { requeueAfterMs: 0, priority: run.priority };
-    if (soon) return { requeueAfterMs: FIRST_WORD_MS, priority: run.priority };
+    if (soonMs !== undefined) return { requeueAfterMs: soonMs, priority: run.priority };
     if (wish === undefined) return {};
     const recheck = wish.verdict.recheckAfterMs ?? WAITING_MS;
     return { requeueAfterMs: Math.min(recheck, this.#secretLook(resource, memory)), priority: 'periodic' };

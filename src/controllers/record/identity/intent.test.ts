@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatIntent, MAX_SKIP, parseIntent } from './intent.ts';
+import { concludesFrom, formatIntent, MAX_SKIP, parseIntent } from './intent.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
@@ -31,5 +31,15 @@ describe('a create-intent', () => {
         expect(intent?.try).toBeGreaterThanOrEqual(1);
       }),
     );
+  });
+});
+
+describe('a create of unknown outcome', () => {
+  it('may land as late as its time-out, and be shown a lag window later', () => {
+    const [postTimeout, lag] = [30_000, 60_000];
+    for (const window of [0, 10_000, lag, 5 * lag]) {
+      const shownAtLast = 1_000 + postTimeout + window;
+      expect(concludesFrom(1_000, window)).toBeGreaterThanOrEqual(shownAtLast);
+    }
   });
 });

@@ -18,6 +18,19 @@ export interface CreateIntent {
 /** At most so many skipped ids are kept: an annotation has to stay small. Further ones are passed over unnoted. */
 export const MAX_SKIP = 500;
 
+/** A create may still be under way on the service for so long after it was sent, milliseconds. */
+const POST_TIMEOUT_MS = 30_000;
+
+/**
+ * From when on a look that finds nothing says that a create of unknown outcome made nothing: it may land as late as
+ * its time-out, and reads may trail that by a lag window.
+ *
+ * @param since - when it was sent, or when this process first saw the intent; monotonic milliseconds.
+ */
+export function concludesFrom(since: number, lagWindowMs: number): number {
+  return since + POST_TIMEOUT_MS + lagWindowMs;
+}
+
 /** The annotation's text. */
 export function formatIntent(intent: CreateIntent): string {
   return JSON.stringify(intent);

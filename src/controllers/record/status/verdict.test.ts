@@ -25,6 +25,13 @@ const settled = (): Condition[] =>
   });
 
 describe('conditions', () => {
+  it('take Ready back where it is not known whether the resource is as declared', () => {
+    const current = { observedGeneration: 1, conditions: settled() };
+    const said = { ...verdict('Unknown', 'not seen'), doubtsReady: true };
+    const list = conditionsOf(said, { generation: 1, current, now: NOW });
+    expect(list.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Unknown' });
+  });
+
   it('always have Ready, and never Reconciling and Stalled together; Stalled only with Ready False', () => {
     fc.assert(
       fc.property(fc.constantFrom(...REASON_WORDS), fc.boolean(), (reason, before) => {

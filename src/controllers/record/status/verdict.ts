@@ -13,6 +13,8 @@ export interface Verdict {
   extra?: readonly ExtraCondition[];
   /** The present generation declares what was applied last: a reason that leaves Ready as it was keeps it. */
   keepsReady?: boolean;
+  /** Whether the resource is as declared is not known, whatever it was before. */
+  doubtsReady?: boolean;
 }
 
 /** A condition beside the three: LeaseExpiring or Drifted only while True, Reachable of a Connection always. */
@@ -51,13 +53,14 @@ export function conditionsOf(said: Verdict, context: ConditionContext): Conditio
   const old = new Map((context.current.conditions ?? []).map((condition) => [condition.type, condition]));
   const settled = said.keepsReady === true || context.current.observedGeneration === context.generation;
   const wasReady = old.get('Ready');
-  const kept = rule.ready === 'AsBefore' && settled && wasReady?.status === 'True';
+  const doubted = said.doubtsReady === true;
+  const kept = !doubted && rule.ready === 'AsBefore' && settled && wasReady?.status === 'True';
   const next: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>[] = [
     kept
       ? { type: 'Ready', status: 'True', reason: wasReady.reason, message: wasReady.message }
       : {
           type: 'Ready',
-          status: rule.ready === 'AsBefore' ? 'False' : rule.ready,
+          status: doubted ? 'Unknown' : rule.ready === 'AsBefore' ? 'False' : rule.ready,
           reason: said.reason,
           message: cutText(said.message, MESSAGE_LIMIT),
         },
