@@ -81,15 +81,10 @@ export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
   | { do: 'look'; at: Look }
-<<<<<<< HEAD
-  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
-  | { do: 'report'; verdict: Verdict; record?: Rec }
-  /** The same, and look for the end of the operation under way. */
-  | { do: 'follow'; verdict: Verdict; record: Rec }
-=======
   /** Nothing to send: say so. `record`: what was seen of it, to be shown as well; `unseen`: it is not seen now. */
   | { do: 'report'; verdict: Verdict; record?: Rec; unseen?: true }
->>>>>>> f7fef7c6f0d016a908f17050536c905569f87b54
+  /** The same, and look for the end of the operation under way. */
+  | { do: 'follow'; verdict: Verdict; record: Rec }
   | { do: 'nothing' }
   /** Nothing to say yet: something that takes a moment is under way. */
   | { do: 'await'; recheckAfterMs?: number }
