@@ -8,8 +8,8 @@ import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { Attempts } from '../record/attempts.ts';
-import { afterConflict } from '../record/conflict.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -54,6 +54,7 @@ export class ConnectionReconciler {
   readonly #cache: KindCache<Connection>;
   readonly #users: (connection: Connection) => string[];
   readonly #status: StatusWriter<Cached<Connection>>;
+  readonly #guard: PassGuard<Cached<Connection>>;
   readonly #memories = new Map<string, Memory>();
 
   constructor(options: {
@@ -67,7 +68,9 @@ export class ConnectionReconciler {
     this.#pool = options.pool;
     this.#cache = options.cache;
     this.#users = options.users;
-    this.#status = new StatusWriter(options.context, options.cache.informer.type, options.cache);
+    const { type } = options.cache.informer;
+    this.#status = new StatusWriter(options.context, type, options.cache);
+    this.#guard = new PassGuard(options.context, type, this.#status);
   }
 
   /** The service has refused the credential in the middle of work: look at the Secret before anything else. */
@@ -83,14 +86,20 @@ export class ConnectionReconciler {
       this.#pool.drop(key);
       return {};
     }
-    const word = this.#firstWord(resource, run);
-    try {
-      return await this.#pass(key, resource, run);
-    } catch (error) {
-      return afterConflict(error, run);
-    } finally {
-      await word?.cancel();
-    }
+    const memory = this.#memory(key, resource.metadata.uid);
+    return this.#guard.run(resource, memory.attempts, run, async () => {
+      const word = this.#firstWord(resource, run);
+      try {
+        return await this.#pass(key, resource, run);
+      } catch (error) {
+        // Whoever waits for this connection is told where to look, unless all that failed is the last word on it.
+        const isConflict = error instanceof KubeApiError && error.isConflict;
+        if (!isConflict && !this.#pool.isReady(key)) this.#pool.setNotReady(key, brokenOff(resource));
+        throw error;
+      } finally {
+        await word?.cancel();
+      }
+    });
   }
 
   /** An endpoint that does not answer must not keep a new generation without a word. */
@@ -333,6 +342,11 @@ function extras(found: Found): ExtraCondition[] {
 
 function notReady(resource: Connection, said: Verdict): string {
   return `Connection "${resource.metadata.name}" is not ready (${said.reason}): see its conditions`;
+}
+
+function brokenOff({ metadata }: Connection): { message: string; credentialsMissing: boolean } {
+  const message = `Connection "${metadata.name}" could not be reconciled: see its conditions`;
+  return { message, credentialsMissing: false };
 }
 
 function without(resource: Connection): string[] {
