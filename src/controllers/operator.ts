@@ -127,6 +127,7 @@ export class Operator implements Runner {
         this.#traceCall(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
+      onTrouble: (key) => controllers.get('Connection')?.queue.add(key, 'normal'),
     });
     const full: OperatorContext = { ...context, connections: pool };
     const connectionReconciler = new ConnectionReconciler({
@@ -336,7 +337,7 @@ export class Operator implements Runner {
   }
 
   #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
-    reconciler.noteRejected(key);
+    reconciler.lookAnew(key);
     controllers.get('Connection')?.queue.add(key, 'user');
   }
 
