@@ -142,21 +142,6 @@ export const OPEN_FINDINGS: readonly Finding[] = [
     },
   },
   {
-    id: 'M9',
-    what: 'after a Connection has moved, what was made elsewhere is not seen for ever, and nothing says why',
-    among: [
-      { do: 'move', to: 'other' },
-      { do: 'apply', what: 'Box/over' },
-      { do: 'delete', kind: 'Instance', name: 'web-eu' },
-    ],
-    shows: /not seen/,
-    touches: (plan) => any(plan, (step) => step.do === 'move' && step.to === 'other'),
-    shortest: {
-      opening: 'an instance',
-      steps: [{ do: 'move', to: 'other' }, { do: 'apply', what: 'Box/over' }, wait(70)],
-    },
-  },
-  {
     id: 'I4',
     what: 'a variable that somebody changes on the service beside an edit of the spec is put right without an operation',
     among: [

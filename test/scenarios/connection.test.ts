@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 import { CONNECTION, World } from '../support/world.ts';
 
@@ -189,6 +191,7 @@ describe('a connection', () => {
     await world.delete('Box', 'web');
     await world.advance(1_200_000);
     expect(world.get('Box', 'web')?.metadata.finalizers).toHaveLength(1);
+    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('Orphan');
   });
 });
 
@@ -237,6 +240,33 @@ it('whose token is refused at a create does not make what was declared refused',
   refuse = false;
   await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
+});
+
+// M9
+it('that moved to a service without the records names both endpoints, and is looked at slowly', async () => {
+  const clock = new VirtualClock();
+  const other = createSandbox({
+    clock,
+    data: ':memory:',
+    account: { email: 'ops@example.com', password: 'secret-password', token: 'token-of-ops' },
+  });
+  const world = new World({ clock, others: { 'https://other.test': other } });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.apply(BOX);
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+  await world.edit('Connection', 'main', { endpoint: 'https://other.test' });
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'False NeedsUser', 15 * 60_000);
+  const message = world.condition('Box', 'web', 'Ready')?.message;
+  expect(message).toContain('found last at https://service.test');
+  expect(message).toContain('points to https://other.test');
+  const calls = (): number => other.admin.calls({}).length;
+  await world.advance(3_600_000);
+  const before = calls();
+  await world.advance(3_600_000);
+  expect(calls() - before).toBeLessThanOrEqual(20);
+  await world.edit('Connection', 'main', { endpoint: 'https://service.test' });
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 60_000);
 });
 
 // B12

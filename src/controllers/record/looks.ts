@@ -18,6 +18,9 @@ const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
+/** Fingerprint of looks for a record that lives elsewhere. */
+const MOVED = 'moved';
+
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
@@ -41,6 +44,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
+      memory.attempts.succeeded('read', MOVED);
       memory.glances = 0;
       memory.absence.noteFound();
       const lagEnds = (memory.lastWriteEndedAt ?? -Infinity) + handle.poll.lagWindowMs;
@@ -53,6 +57,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     const status = read.kind === 'missing' ? 404 : read.error.status;
     const counts = read.kind === 'missing' || (deleteSent && status === 403);
+    const moved = movedFrom(pass);
+    if (moved !== undefined && (counts || status === 403)) {
+      const said = memory.attempts.missed('read', MOVED, moved);
+      return { kind: 'failed', verdict: said };
+    }
     if (!counts) {
       return failed(read.kind === 'unknown' ? read.error : undefined, pass);
     }
@@ -69,6 +78,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (pass.priority !== 'periodic' || known?.id !== id) return undefined;
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
+    // What another service was seen to hold says nothing of this one's.
+    if (movedFrom(pass) !== undefined) return undefined;
     const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
       ...(memory.lastWriteEndedAt === undefined ? {} : { notBefore: memory.lastWriteEndedAt }),
       maxAgeMs: handle.poll.processingMs / 4,
@@ -200,11 +211,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (list.kind !== 'found') return failedRead(list, pass);
     const listed = list.record.some((entry) => entry.id === id);
-    const elsewhere =
-      pass.resource.status.home !== undefined && pass.resource.status.home.endpoint !== handle.endpoint;
     const afterDelete =
       pass.resource.status.deleteSentAt !== undefined &&
-      !elsewhere &&
       (memory.deletion === undefined || memory.deletion === 'accepted' || memory.deletion === 'unknown');
     if (afterDelete) {
       const gone = goneAfterDelete({ status: answer.status, listed });
@@ -216,7 +224,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       {
         startedAt: answer.startedAt,
         missing: answer.status === 404,
-        workspaceReadable: workspace.kind === 'found' && !elsewhere,
+        workspaceReadable: workspace.kind === 'found',
         listed,
       },
       handle.poll.lagWindowMs,
@@ -258,6 +266,20 @@ export function noteWrite<Rec extends AnyRecord>(
   }
 }
 
+/**
+ * Why the record cannot be expected here, in words: it was found last at another endpoint, and what another service
+ * does not know proves nothing. A person decides which of the two is meant.
+ */
+function movedFrom({ resource, handle }: MovedPass): Verdict | undefined {
+  const { home, id } = resource.status;
+  if (home === undefined || home.endpoint === handle.endpoint) return undefined;
+  return verdict(
+    'NeedsUser',
+    `The record ${id} was found last at ${home.endpoint}, and the connection points to ${handle.endpoint}, which does ` +
+      'not show it: point the connection back, or delete this resource with deletionPolicy Orphan and create it anew',
+  );
+}
+
 function found<Rec>(record: Rec, startedAt: number): Looked<Existence<Rec>> {
   return seen({ kind: 'found', record, startedAt }, startedAt);
 }
@@ -267,6 +289,12 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
 }
 
 type Failed = { kind: 'failed'; verdict: Verdict };
+
+/** What of a pass tells whether its record is to be looked for elsewhere. */
+interface MovedPass {
+  resource: Pick<ManagedResource, 'status'>;
+  handle: { endpoint: string };
+}
 
 /** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {
