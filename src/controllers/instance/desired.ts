@@ -7,6 +7,7 @@ import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { parseRfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../service/index.ts';
+import { nestedIn } from '../box/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
@@ -15,6 +16,7 @@ import { verdict } from '../record/status/verdict.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
+import { nestedDrafts, type NestedDraft } from './nested.ts';
 
 /** An Instance as declared, references and contents resolved. */
 export interface DesiredInstance {
@@ -24,6 +26,8 @@ export interface DesiredInstance {
   policyBoxId: string | undefined;
   /** The content of the Box as it is now; undefined when it is not one of ours, or not in place. */
   boxDraft: string | undefined;
+  /** The content of the boxes below it, at any depth. */
+  nested: readonly NestedDraft[];
   variables: DesiredVariable[];
   policyVariables: DesiredVariable[];
   /** Keyed hash of `variables`. */
@@ -99,7 +103,7 @@ export async function resolveInstance(
       name: spec.name ?? metadata.name,
       boxId,
       policyBoxId,
-      boxDraft: boxDraftOf(resource, references),
+      ...contentOf(resource, references),
       variables: variables.variables,
       policyVariables: policyVariables.variables,
       hash: context.digest.of('variables', hashOfVariables(variables.variables)),
@@ -112,11 +116,14 @@ export async function resolveInstance(
   };
 }
 
-function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string | undefined {
+function contentOf(
+  instance: Instance,
+  { boxes }: InstanceReferences,
+): Pick<DesiredInstance, 'boxDraft' | 'nested'> {
   const { boxRef } = instance.spec;
-  if (boxRef === undefined) return undefined;
-  const box = boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
-  return box?.problems === undefined ? box?.status.draftHash : undefined;
+  const box = boxRef === undefined ? undefined : boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
+  if (box === undefined || box.problems !== undefined) return { boxDraft: undefined, nested: [] };
+  return { boxDraft: box.status.draftHash, nested: nestedDrafts(box, nestedIn(box, boxes)) };
 }
 
 /** Why a lease cannot be deployed with; one that is on a record already may well be past. */

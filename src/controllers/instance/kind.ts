@@ -18,7 +18,7 @@ import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
 import { managedOf } from './put/managed.ts';
 import { decideRemoval } from './removal.ts';
-import { INSTANCE_FORGOTTEN, projectInstance } from './status.ts';
+import { INSTANCE_FORGOTTEN, INSTANCE_GONE, projectInstance } from './status.ts';
 
 type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
 
@@ -36,6 +36,7 @@ export function instanceKind(options: {
     noun: 'instance',
     onMissing: 'Hold',
     forgotten: INSTANCE_FORGOTTEN,
+    gone: INSTANCE_GONE,
     candidate: (record, marker) => {
       const phase = phaseOf(pairOf(record));
       return {

@@ -71,8 +71,8 @@ export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
   | { do: 'look'; at: Look }
-  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well. */
-  | { do: 'report'; verdict: Verdict; record?: Rec }
+  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well; `gone`: it is proved gone. */
+  | { do: 'report'; verdict: Verdict; record?: Rec; gone?: true }
   | { do: 'nothing' }
   /** Nothing to say yet: something that takes a moment is under way. */
   | { do: 'await' }
@@ -133,13 +133,15 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       );
     case 'absent':
       if (seen.observeOnly || seen.onMissing === 'Hold') {
-        return report(
-          verdict(
+        return {
+          do: 'report',
+          verdict: verdict(
             'RecordMissing',
             `The ${seen.noun} was deleted on the service: set onMissing to Recreate to make it again, ` +
               `or delete this resource`,
           ),
-        );
+          gone: true,
+        };
       }
       return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
     case 'found':

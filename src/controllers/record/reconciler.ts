@@ -306,8 +306,11 @@ export class RecordReconciler<
       case 'await':
         return { soon: true };
       case 'report': {
+        const gone = step.gone === true ? this.#kind.gone : undefined;
         const fields =
-          step.record === undefined || pass === undefined ? {} : this.#kind.observe(pass, step.record);
+          step.record === undefined || pass === undefined
+            ? (gone ?? {})
+            : this.#kind.observe(pass, step.record);
         return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
