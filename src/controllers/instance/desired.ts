@@ -12,7 +12,8 @@ import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Pass, type Resolution } from '../record/kind.ts';
-import { verdict } from '../record/status/verdict.ts';
+import { plainIdProblem } from '../record/plain-id.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
@@ -73,6 +74,8 @@ export async function resolveInstance(
       if (found.kind === 'waiting') return waiting(`spec.policyBoxRef: ${found.message}`);
       policyBoxId = found.id;
     }
+    const unknown = await unknownId(pass);
+    if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   }
   const resolveContext = {
     namespace: metadata.namespace,
@@ -124,6 +127,23 @@ function contentOf(
   const box = boxRef === undefined ? undefined : boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
   if (box === undefined || box.problems !== undefined) return { boxDraft: undefined, nested: [] };
   return { boxDraft: box.status.draftHash, nested: nestedDrafts(box, nestedIn(box, boxes)) };
+}
+
+/** What is wrong with the plain ids that the deploy names. */
+async function unknownId(pass: InstancePass): Promise<Verdict | undefined> {
+  const { resource, handle, priority, signal } = pass;
+  for (const [field, noun] of [
+    ['boxId', 'box'],
+    ['policyBoxId', 'policy box'],
+  ] as const) {
+    const id = resource.spec[field];
+    if (id === undefined) continue;
+    const problem = await plainIdProblem(pass, { field: `spec.${field}`, noun, id }, () =>
+      handle.client.boxes.read(id, { priority, signal }),
+    );
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Why a lease cannot be deployed with; one that is on a record already may well be past. */

@@ -5,6 +5,7 @@ import type { CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { failed as noteFailed } from './outcome.ts';
+import { plainIdProblem } from './plain-id.ts';
 import type { ManagedResource } from './resource.ts';
 import { searchByMarker, type SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
@@ -113,6 +114,10 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       priority: pass.priority,
       signal: pass.signal,
     });
+    if (list.kind === 'missing') {
+      const problem = await unknownOwner(pass);
+      return problem === undefined ? failedRead(list, pass) : { kind: 'failed', verdict: problem };
+    }
     if (list.kind !== 'found') return failedRead(list, pass);
     const workspace = await handle.client.shared.list('workspaces', '', {
       maxAgeMs: SHARED_LIST_AGE_MS,
@@ -122,14 +127,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (workspace.kind !== 'found') return failedRead(workspace, pass);
     if (!workspace.record.some((entry) => entry.id === owner)) {
-      return {
-        kind: 'failed',
-        verdict: {
-          reason: 'WaitingForReference',
-          message: `Workspace "${owner}" is not visible with the connection's credentials: check spec.owner, or the connection's workspace`,
-          recheckAfterMs: 10_000,
-        },
-      };
+      const problem = await unknownOwner(pass);
+      if (problem !== undefined) return { kind: 'failed', verdict: problem };
+      const message = `Workspace "${owner}" is not in the list of workspaces yet`;
+      const said = verdict('WaitingForReference', message);
+      return { kind: 'failed', verdict: pass.memory.attempts.missed('read', `listed ${owner}`, said) };
     }
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
@@ -277,6 +279,21 @@ function movedFrom({ resource, handle }: MovedPass): Verdict | undefined {
     'NeedsUser',
     `The record ${id} was found last at ${home.endpoint}, and the connection points to ${handle.endpoint}, which does ` +
       'not show it: point the connection back, or delete this resource with deletionPolicy Orphan and create it anew',
+  );
+}
+
+/** What is wrong with the workspace that is to own the record. */
+function unknownOwner<R extends ManagedResource, Rec extends AnyRecord>({
+  resource,
+  memory,
+  handle,
+  owner: id,
+  priority,
+  signal,
+}: Pass<R, Rec, Memory<Rec>>): Promise<Verdict | undefined> {
+  const named = { field: 'spec.owner, or the connection’s workspace', noun: 'workspace', id };
+  return plainIdProblem({ resource, memory, handle }, named, () =>
+    handle.client.workspaces.read(id, { priority, signal }),
   );
 }
 
