@@ -193,7 +193,7 @@ export class Operator implements Runner {
         users: (box) => this.#usersOfBox('Box', box),
       }),
       cache: this.#boxes,
-      memory: (base) => ({ ...base, uploads: new Map() }),
+      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined }),
     });
     const policyBoxes = new RecordReconciler({
       context,
@@ -203,7 +203,7 @@ export class Operator implements Runner {
         users: (box) => this.#usersOfBox('PolicyBox', box),
       }),
       cache: this.#policyBoxes,
-      memory: (base) => ({ ...base, uploads: new Map(), provider: undefined }),
+      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
     });
     const instances = new RecordReconciler({
       context,

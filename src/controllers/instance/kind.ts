@@ -126,7 +126,7 @@ async function deploy(
   // Counted from the intent, so that every try sends the same end.
   const expire = source === undefined ? undefined : expireOf(source.terms, Date.parse(intent.at));
   memory.deployedHash = desired.hash;
-  return client.instances.deploy(
+  const write = await client.instances.deploy(
     {
       schema: `${handle.schemaBase}/deploy-instance-request`,
       owner,
@@ -140,6 +140,9 @@ async function deploy(
     },
     { signal, priority, mask: desired.secrets },
   );
+  // Whatever the words: the blobs may be gone, as after a restore of the service.
+  if (write.kind === 'refused') memory.uploads.clear();
+  return write;
 }
 
 function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instance> {
