@@ -203,7 +203,7 @@ export const REASONS = {
   ),
   CredentialsMissing: waiting(
     'The deletion waits because the credentials no longer exist.',
-    'Restore the Secret and the Connection, or set deletionPolicy to Orphan, which deletes the resource and keeps the record.',
+    'Restore the Secret and the Connection. A namespace that is being deleted accepts no new Secret: there, set deletionPolicy to Orphan, which deletes the resource and keeps the record, and delete the record on the service.',
   ),
   Protected: waiting(
     'The deletion waits because the resource is protected.',

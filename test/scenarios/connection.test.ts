@@ -175,6 +175,8 @@ describe('a connection', () => {
     world.start();
     await world.until(() => reasonOf(world, 'Box', 'web') === 'False CredentialsMissing');
     expect(world.condition('Box', 'web', 'Ready')?.message).toContain('Orphan');
+    // H7
+    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('a namespace that is being deleted');
     await world.advance(600_000);
     await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
     await world.until(() => world.get('Box', 'web') === undefined);

@@ -2,6 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PortRequest } from '../../src/service/index.ts';
 import { answer, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
+const conf = (inline: string): object => ({
+  variables: [{ name: 'CONF', type: 'File', file: { inline } }],
+});
+
 // H5
 describe('a service that has lost the blobs of files', () => {
   let shop: Shop;
@@ -46,9 +50,6 @@ describe('a service that has lost the blobs of files', () => {
   });
 
   it('gets that of an instance again', async () => {
-    const conf = (inline: string): object => ({
-      variables: [{ name: 'CONF', type: 'File', file: { inline } }],
-    });
     await shop.world.apply(instance('  variables: [{name: CONF, type: File, file: {inline: a}}]\n'));
     await shop.online();
     shop.judge = (request) =>

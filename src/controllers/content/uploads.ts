@@ -28,7 +28,7 @@ export function blobOf(
 
 /** A record that names them was taken. */
 export function noteTaken(uploads: Uploads): void {
-  for (const upload of uploads.values()) upload.wasTaken = true;
+  for (const one of uploads.values()) one.wasTaken = true;
 }
 
 /**

@@ -314,8 +314,9 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       seen.connection.credentialsMissing
         ? verdict(
             'CredentialsMissing',
-            `${seen.connection.message}. Bring the connection and its Secret back, or set deletionPolicy to ` +
-              `Orphan to let go and keep the ${seen.noun}`,
+            `${seen.connection.message}. Bring the connection and its Secret back; in a namespace that is being ` +
+              `deleted, which takes no new Secret, set deletionPolicy to Orphan, which keeps the ${seen.noun} on the ` +
+              `service, and delete it there`,
           )
         : verdict('WaitingForConnection', seen.connection.message),
     );
