@@ -178,6 +178,19 @@ export const REASONS = {
     'The record was deleted, or the instance was terminated, outside of Kubernetes, and onMissing is Hold.',
     'Set onMissing to Recreate to create it again, or delete this resource.',
   ),
+  ReferenceNotFound: stalled(
+    'The service does not know an id that the resource names.',
+    'Correct the id that the message names, or give the account access to the record. The operator tries again when the resource changes, and otherwise less and less often.',
+  ),
+  RefusedByCluster: waiting(
+    'The API server does not accept a write of the operator: a policy, a quota, a limit or a missing right forbids it.',
+    'The message quotes the API server and names the way out. The operator tries again when the resource changes or boxwright.dev/requested-at is set to a new value, and otherwise after 10 minutes, then less and less often.',
+    'AsBefore',
+  ),
+  InternalError: stalled(
+    'The operator failed while it reconciled the resource. This is a fault of the operator.',
+    'Report it with the stack from the log of the operator. The operator tries again when the resource changes, and otherwise after 10 minutes, then less and less often.',
+  ),
   Paused: {
     ready: 'AsBefore',
     situation: 'The resource is paused. A change may be waiting.',
@@ -190,7 +203,7 @@ export const REASONS = {
   ),
   CredentialsMissing: waiting(
     'The deletion waits because the credentials no longer exist.',
-    'Restore the Secret and the Connection, or set deletionPolicy to Orphan, which deletes the resource and keeps the record.',
+    'Restore the Secret and the Connection. A namespace that is being deleted accepts no new Secret: there, set deletionPolicy to Orphan, which deletes the resource and keeps the record, and delete the record on the service.',
   ),
   Protected: waiting(
     'The deletion waits because the resource is protected.',

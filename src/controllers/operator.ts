@@ -33,7 +33,7 @@ import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connec
 import type { OperatorContext } from './context.ts';
 import { Digest } from './digest.ts';
 import { loadInstallation } from './installation.ts';
-import { instanceKind } from './instance/index.ts';
+import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
@@ -127,6 +127,7 @@ export class Operator implements Runner {
         this.#traceCall(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
+      onTrouble: (key) => controllers.get('Connection')?.queue.add(key, 'normal'),
     });
     const full: OperatorContext = { ...context, connections: pool };
     const connectionReconciler = new ConnectionReconciler({
@@ -196,7 +197,7 @@ export class Operator implements Runner {
         users: (box) => this.#usersOfBox('Box', box),
       }),
       cache: this.#boxes,
-      memory: (base) => ({ ...base, uploads: new Map() }),
+      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined }),
     });
     const policyBoxes = new RecordReconciler({
       context,
@@ -207,7 +208,7 @@ export class Operator implements Runner {
         users: (box) => this.#usersOfBox('PolicyBox', box),
       }),
       cache: this.#policyBoxes,
-      memory: (base) => ({ ...base, uploads: new Map(), provider: undefined }),
+      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
     });
     const instances = new RecordReconciler({
       context,
@@ -314,7 +315,11 @@ export class Operator implements Runner {
         const echo = cache.isOwnWrite && change.type !== 'deleted';
         if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, priority);
         if (starting) return;
-        if (matters(kind, change)) referrers(kind, namespace, name, 'normal');
+        if (matters(kind, change)) {
+          referrers(kind, namespace, name, 'normal');
+          if (kind === 'Box')
+            for (const user of this.#instancesAbove(namespace, name)) add('Instance', user, 'normal');
+        }
         if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
           // What it referred to may go now; a lease's instance and an instance's leases hear of each other.
           const before = change.type === 'updated' ? referencesOf(change.old) : [];
@@ -342,7 +347,7 @@ export class Operator implements Runner {
   }
 
   #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
-    reconciler.noteRejected(key);
+    reconciler.lookAnew(key);
     controllers.get('Connection')?.queue.add(key, 'user');
   }
 
@@ -368,6 +373,23 @@ export class Operator implements Runner {
       .map((user) => `${user.kind}/${user.metadata.name}`);
     const others = users.some((user) => user.metadata.namespace !== namespace);
     return { names: [...new Set(named)].toSorted(), others };
+  }
+
+  /** Keys of the Instances of boxes that contain a box, at any depth as far as Instances follow it. */
+  #instancesAbove(namespace: string, name: string): Set<string> {
+    const seen = new Set([name]);
+    const keys = new Set<string>();
+    for (const below of seen) {
+      if (seen.size > NESTED_LIMIT * 4) break;
+      for (const { metadata } of this.#boxes.referrers('Box', namespace, below)) {
+        if (seen.has(metadata.name)) continue;
+        seen.add(metadata.name);
+        for (const user of this.#instances.referrers('Box', namespace, metadata.name)) {
+          keys.add(`${namespace}/${user.metadata.name}`);
+        }
+      }
+    }
+    return keys;
   }
 
   /** Boxes that contain each other and are all deleted would wait for each other for ever. */

@@ -118,7 +118,7 @@ describe('reads of one Secret', () => {
     const { secret, sources } = make({ token: base64('one') });
     await sources.secret('shop', 'db');
     secret({ token: base64('two') });
-    expect(await sources.secret('shop', 'db')).toEqual({ token: Buffer.from('two') });
+    expect((await sources.secret('shop', 'db'))?.data).toEqual({ token: Buffer.from('two') });
   });
 });
 

@@ -22,6 +22,13 @@ export interface SourceRef {
 /** The content, or what is missing, in words for the user. */
 export type SourceContent = { kind: 'found'; bytes: Uint8Array } | { kind: 'missing'; message: string };
 
+/** A Secret as it stands. */
+export interface WholeSecret {
+  /** Another one after every touch, even where the content stays the same. */
+  version: string;
+  data: Readonly<Record<string, Uint8Array>>;
+}
+
 /** How a source is read. */
 export interface ReadOptions {
   signal?: AbortSignal;
@@ -36,11 +43,7 @@ export interface ReadOptions {
 export interface Sources {
   read(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<SourceContent>;
   /** A whole Secret, for credentials; undefined when there is none. */
-  secret(
-    namespace: string,
-    name: string,
-    signal?: AbortSignal,
-  ): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
+  secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined>;
   /** Secret values read lately, of all resources: the service may quote one resource's to another. */
   secretValues(): readonly string[];
   /** A point in the order of reads: whoever handles a change takes one, and reads nothing from before it. */
@@ -127,17 +130,15 @@ export class KubeSources implements Sources {
     return { kind: 'found', bytes };
   }
 
-  async secret(
-    namespace: string,
-    name: string,
-    signal?: AbortSignal,
-  ): Promise<Readonly<Record<string, Uint8Array>> | undefined> {
+  async secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined> {
     // Not a shared read: whoever has just mended the credentials and asks for a look gets one.
     const object = await this.#readSecret(namespace, name, signal);
     if (object === undefined) return undefined;
-    return Object.fromEntries(
+    const { uid = '', resourceVersion = '' } = object.metadata;
+    const data = Object.fromEntries(
       Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
     );
+    return { version: `${uid}/${resourceVersion}`, data };
   }
 
   secretValues(): readonly string[] {

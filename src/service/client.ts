@@ -95,6 +95,8 @@ export interface ServiceClient {
   paceState(): PaceState;
   /** How far the service's clock is ahead of ours, milliseconds; undefined while no answer has told. */
   clockSkewMs(): number | undefined;
+  /** The next call logs in anew, where there is a login: a refusal may have been of its session. */
+  loginAgain(): void;
   /** Calls that wait for their turn end with `Closed`; those under way are left to their time-outs. */
   close(): void;
 }
@@ -151,6 +153,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     breakerState: () => breaker.state(),
     paceState: () => pace.state(),
     clockSkewMs: () => clockSkew.ms,
+    loginAgain: () => session.startOver(),
     close: () => pace.close(),
   };
 }

@@ -3,7 +3,7 @@ import { worldKinds } from '../support/world.ts';
 import { OPEN_FINDINGS } from './findings.ts';
 import { runPlan } from './run.ts';
 
-describe('What is known and not mended yet', () => {
+describe.skipIf(OPEN_FINDINGS.length === 0)('What is known and not mended yet', () => {
   const kinds = worldKinds();
   for (const { id, what, shortest, shows } of OPEN_FINDINGS) {
     // Passes as long as it fails as described: with its mend the entry goes, and the search draws on all of it.

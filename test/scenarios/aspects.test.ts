@@ -14,6 +14,17 @@ const valuesIn = (request: PortRequest): string => {
   return JSON.stringify(variables);
 };
 
+/** A Box that contains another. */
+const nesting = (name: string, below?: string): string => `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: ${name}}
+spec:
+  connectionRef: {name: main}
+  events: {install: {inline: "echo ${name}"}}
+  variables: [${below === undefined ? '' : `{name: below, type: Box, boxRef: {name: ${below}}}`}]
+`;
+
 describe('what is refused in one part of an instance', () => {
   let shop: Shop;
   beforeEach(async () => {
@@ -226,6 +237,24 @@ describe('an instance', () => {
     expect(shop.message()).not.toContain('request-reinstall');
     const update = shop.world.condition('Instance', 'web-eu', 'UpdateAvailable')?.message ?? '';
     expect(update).not.toContain('request-reinstall');
+  });
+
+  // R14
+  it('whose box contains a box that contains one that changes names that one, until it is reinstalled', async () => {
+    for (const manifests of [nesting('bottom'), nesting('middle', 'bottom'), nesting('top', 'middle')]) {
+      await shop.world.apply(manifests);
+    }
+    await shop.world.apply(instance().replace('boxRef: {name: web}', 'boxRef: {name: top}'));
+    await shop.online();
+    const update = (): string => shop.world.condition('Instance', 'web-eu', 'UpdateAvailable')?.message ?? '';
+    await shop.world.advance(20 * MINUTE);
+    expect(update()).toBe('');
+    await shop.world.edit('Box', 'bottom', { events: { install: { inline: 'echo other' } } });
+    await shop.world.until(() => update().includes('"bottom"'), 30_000);
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'now' });
+    await shop.world.until(() => shop.status().lastOperation?.event === 'reinstall', 10 * MINUTE);
+    await shop.online();
+    expect(update()).toBe('');
   });
 
   // G6

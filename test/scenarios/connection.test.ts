@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { createSandbox } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 import { CONNECTION, World } from '../support/world.ts';
 
@@ -59,6 +61,77 @@ describe('a connection', () => {
     expect(calls()).toBe(before);
   });
 
+  // H4
+  it('that is refused once is doubted: asked again within seconds, and nobody waits for it meanwhile', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    world.sandbox.admin.addFault({ match: { route: '/services/workspaces' }, status: 403, times: 1 });
+    await world.advance(700_000);
+    await world.until(() => reason() === 'True Settled', 10_000);
+    expect(reasonOf(world, 'Box', 'web')).toBe('True Settled');
+    expect(world.events.filter(({ reason: why }) => why === 'CredentialsRejected')).toEqual([]);
+    expect(world.events.some(({ note }) => note.includes('asks once more'))).toBe(true);
+  });
+
+  it('that is refused again is asked at once on request, and when its Secret is touched', async () => {
+    await world.apply(CONNECTION);
+    await world.until(() => reason() === 'True Settled');
+    world.sandbox.admin.addFault({ match: { route: '/services/workspaces' }, status: 403 });
+    await world.annotate('Connection', 'main', { 'boxwright.dev/requested-at': '1' });
+    await world.until(() => reason() === 'False CredentialsRejected', 10_000);
+    expect(world.condition('Connection', 'main', 'Ready')?.message).toContain('may read workspace');
+    await world.advance(30_000);
+    const calls = (): number => world.sandbox.admin.calls({}).length;
+    let before = calls();
+    await world.annotate('Connection', 'main', { 'boxwright.dev/requested-at': '2' });
+    await world.advance(2_000);
+    expect(calls()).toBeGreaterThan(before);
+    await world.advance(30_000);
+    before = calls();
+    await world.advance(300_000);
+    expect(calls()).toBe(before);
+    world.sandbox.admin.removeFault();
+    await world.apply(secret('token: token-of-ops').replace('{name', '{labels: {touched: "yes"}, name'));
+    await world.until(() => reason() === 'True Settled', 35_000);
+  });
+
+  // B6
+  it('is looked at when a person asks, though it was looked at a moment ago', async () => {
+    await world.apply(CONNECTION);
+    await world.until(() => reason() === 'True Settled');
+    await world.advance(15_000);
+    const before = world.sandbox.admin.calls({}).length;
+    await world.annotate('Connection', 'main', { 'boxwright.dev/requested-at': '1' });
+    await world.annotate('Connection', 'main', { 'boxwright.dev/requested-at': '2' });
+    await world.advance(1_000);
+    expect(world.get('Connection', 'main')?.status?.['lastHandledRequest']).toBe('2');
+    expect(world.sandbox.admin.calls({}).length).toBeGreaterThan(before);
+    await world.advance(12_000);
+    const after = world.sandbox.admin.calls({}).length;
+    await world.advance(300_000);
+    expect(world.sandbox.admin.calls({}).length).toBe(after);
+  });
+
+  // H9
+  it('says within seconds that the calls of its users fail, and that they work again', async () => {
+    await world.apply(CONNECTION);
+    await world.apply(BOX);
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+    const reachable = (): string | undefined => world.condition('Connection', 'main', 'Reachable')?.status;
+    expect(reachable()).toBe('True');
+    world.sandbox.admin.addFault({ match: {}, status: 503 });
+    await world.edit('Box', 'web', { description: 'Another' });
+    await world.until(() => reachable() === 'False', 15_000);
+    expect(world.condition('Connection', 'main', 'Reachable')?.message).toContain('answered 503');
+    expect(reasonOf(world, 'Box', 'web')).toBe('False ServiceUnavailable');
+    await world.advance(120_000);
+    expect(reachable()).toBe('False');
+    world.sandbox.admin.removeFault();
+    await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 400_000);
+    await world.until(() => reachable() === 'True' && reason() === 'True Settled', 2_000);
+  });
+
   it('says that an endpoint answers with a page instead of the service', async () => {
     world.sandbox.admin.addFault({ match: {}, body: 'html' });
     await world.apply(CONNECTION);
@@ -102,6 +175,8 @@ describe('a connection', () => {
     world.start();
     await world.until(() => reasonOf(world, 'Box', 'web') === 'False CredentialsMissing');
     expect(world.condition('Box', 'web', 'Ready')?.message).toContain('Orphan');
+    // H7
+    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('a namespace that is being deleted');
     await world.advance(600_000);
     await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
     await world.until(() => world.get('Box', 'web') === undefined);
@@ -118,6 +193,7 @@ describe('a connection', () => {
     await world.delete('Box', 'web');
     await world.advance(1_200_000);
     expect(world.get('Box', 'web')?.metadata.finalizers).toHaveLength(1);
+    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('Orphan');
   });
 });
 
@@ -166,6 +242,33 @@ it('whose token is refused at a create does not make what was declared refused',
   refuse = false;
   await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
+});
+
+// M9
+it('that moved to a service without the records names both endpoints, and is looked at slowly', async () => {
+  const clock = new VirtualClock();
+  const other = createSandbox({
+    clock,
+    data: ':memory:',
+    account: { email: 'ops@example.com', password: 'secret-password', token: 'token-of-ops' },
+  });
+  const world = new World({ clock, others: { 'https://other.test': other } });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.apply(BOX);
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled');
+  await world.edit('Connection', 'main', { endpoint: 'https://other.test' });
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'False NeedsUser', 15 * 60_000);
+  const message = world.condition('Box', 'web', 'Ready')?.message;
+  expect(message).toContain('found last at https://service.test');
+  expect(message).toContain('points to https://other.test');
+  const calls = (): number => other.admin.calls({}).length;
+  await world.advance(3_600_000);
+  const before = calls();
+  await world.advance(3_600_000);
+  expect(calls() - before).toBeLessThanOrEqual(20);
+  await world.edit('Connection', 'main', { endpoint: 'https://service.test' });
+  await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 60_000);
 });
 
 // B12

@@ -71,6 +71,10 @@ describe('a record of the service', () => {
     const first = shop.status().id;
     shop.world.sandbox.admin.restore(backup);
     await shop.world.until(() => shop.ready() === 'False RecordMissing', HOUR);
+    // R17
+    expect(shop.status().phase).toBe('Terminated');
+    for (const field of ['address', 'machines', 'service', 'state'])
+      expect(shop.status()).not.toHaveProperty(field);
     expect(shop.message()).toContain('onMissing');
     expect(shop.status().id).toBe(first);
     await shop.world.edit('Instance', 'web-eu', { onMissing: 'Recreate' });

@@ -121,6 +121,18 @@ export function instanceStatus() {
         draftHash: optional(
           text('`status.draftHash` of the Box when its scripts were installed last.', { maxLength: 128 }),
         ),
+        nested: optional(
+          list(
+            'The boxes that it contains, at any depth, nearest first up to 50.',
+            object('A box that it contains, at any depth.', {
+              name: text('Name of the Box resource.', { maxLength: 253 }),
+              draftHash: text('Its `status.draftHash` when the scripts were installed last.', {
+                maxLength: 128,
+              }),
+            }),
+            { maxItems: 50, mapKeys: ['name'] },
+          ),
+        ),
       }),
     ),
     policyBox: optional(

@@ -4,8 +4,10 @@ import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Tracer } from '../../base/tracer.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
+import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
 import { Operator } from '../../controllers/operator.ts';
 import {
+  CONFIG_MAPS,
   Elector,
   EventRecorder,
   KubeApiError,
@@ -112,6 +114,12 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
             identity: `${hostname()}_${randomUUID()}`,
             metrics,
             logger: log,
+            // Whoever led last made it: without one this is the first start.
+            ledBefore: async (signal) => {
+              const kube = new KubeClient(parts.leaderPort ?? kubePort, { clock, random, maxTries: 1 });
+              const ref = { namespace, name: INSTALLATION_CONFIG_MAP };
+              return (await kube.get(CONFIG_MAPS, ref, { signal })) !== undefined;
+            },
             ...leader,
           }),
         }),

@@ -10,7 +10,8 @@ import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
-import { verdict } from '../record/status/verdict.ts';
+import { plainIdProblem } from '../record/plain-id.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { boxCycle, type FindNested } from './cycle.ts';
 
 type BoxPass = Pass<Box, BoxRecord, DraftMemory>;
@@ -85,6 +86,8 @@ async function resolveBox(
     boxId: (other) => idOf(other, find(other)),
   });
   if (variables.kind === 'waiting') return variables;
+  const unknown = await unknownBox(pass, boxes);
+  if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   const events: DesiredEvent[] = [];
   for (const word of EVENT_NAMES.ours) {
     const source = box.spec.events[word];
@@ -109,6 +112,20 @@ async function resolveBox(
     kind: 'ready',
     desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },
   };
+}
+
+/** What is wrong with the boxes that variables name by plain id; those that a Box here holds are its business. */
+async function unknownBox(pass: BoxPass, boxes: KindCache<Box>): Promise<Verdict | undefined> {
+  const { resource, handle, priority, signal } = pass;
+  for (const { name, boxId: id } of resource.spec.variables) {
+    if (id === undefined || boxes.claimants(id).length > 0) continue;
+    const field = `spec.variables: variable "${name}"`;
+    const problem = await plainIdProblem(pass, { field, noun: 'box', id }, () =>
+      handle.client.boxes.read(id, { priority, signal }),
+    );
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Finds what the variables of a box, and of those that it contains, name: always in its own namespace. */

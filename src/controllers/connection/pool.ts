@@ -7,6 +7,7 @@ import {
   type ClosablePort,
   type Credentials,
   type ServiceClient,
+  type ServiceErrorCode,
 } from '../../service/index.ts';
 import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
@@ -38,7 +39,20 @@ interface Entry {
   ready: Ready | undefined;
   /** What was ready last, for deletions. */
   lastGood: Ready | undefined;
+  /** Calls in a row that brought no answer worth the name, and the first of them. */
+  failing: { count: number; first: CallReport } | undefined;
 }
+
+/** So many such calls in a row are trouble of the service, not of one call. */
+const TROUBLE = 3;
+/** How calls end that say that the service is out, or cannot be reached. */
+const OUT: ReadonlySet<string> = new Set([
+  'Unreachable',
+  'Tls',
+  'Timeout',
+  'Broken',
+  'ServerError',
+] satisfies ServiceErrorCode[]);
 
 /** What a Connection that is not ready says. */
 interface NotReady {
@@ -57,18 +71,22 @@ export class ConnectionPool implements Connections {
   readonly #notReady = new Map<string, NotReady>();
   readonly #listeners: ((key: string) => void)[] = [];
   readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
+  readonly #onTrouble: ((key: string) => void) | undefined;
   readonly #exists: (key: string) => boolean;
 
   constructor(options: {
     context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
+    /** Hears when the calls over a connection begin to fail, and when they work again. */
+    onTrouble?: (key: string) => void;
     /** Whether a Connection of that key is in the cluster. */
     exists: (key: string) => boolean;
   }) {
     this.#context = options.context;
     this.#portFor = options.portFor;
     this.#onCall = options.onCall;
+    this.#onTrouble = options.onTrouble;
     this.#exists = options.exists;
   }
 
@@ -124,11 +142,20 @@ export class ConnectionPool implements Connections {
       random,
       log: log.child({ connection: key }),
       secretValues: () => sources.secretValues(),
-      onCall: (report) => this.#onCall?.(key, report),
+      onCall: (report) => this.#called(key, report),
     });
     const lastGood = known?.endpoint === endpoint ? (known.ready ?? known.lastGood) : undefined;
     if (known !== undefined) this.#close(known);
-    this.#entries.set(key, { fingerprint, client, port, endpoint, spec, ready: undefined, lastGood });
+    this.#entries.set(key, {
+      fingerprint,
+      client,
+      port,
+      endpoint,
+      spec,
+      ready: undefined,
+      lastGood,
+      failing: undefined,
+    });
     return { client, fresh: true };
   }
 
@@ -152,6 +179,17 @@ export class ConnectionPool implements Connections {
   /** Whether a client with a good credential is in memory. */
   isReady(key: string): boolean {
     return this.#entries.get(key)?.ready !== undefined && !this.#notReady.has(key);
+  }
+
+  /** Whether the last call over a connection failed. */
+  isFailing(key: string): boolean {
+    return this.#entries.get(key)?.failing !== undefined;
+  }
+
+  /** The first of the calls over a connection that fail in a row; undefined while they work. */
+  trouble(key: string): CallReport | undefined {
+    const failing = this.#entries.get(key)?.failing;
+    return failing !== undefined && failing.count >= TROUBLE ? failing.first : undefined;
   }
 
   /** How far the service's clock is ahead of ours, milliseconds; undefined where it is not known. */
@@ -180,6 +218,19 @@ export class ConnectionPool implements Connections {
   closeAll(): void {
     for (const entry of this.#entries.values()) this.#close(entry);
     this.#entries.clear();
+  }
+
+  #called(key: string, report: CallReport): void {
+    this.#onCall?.(key, report);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    const before = this.trouble(key) !== undefined;
+    if (OUT.has(report.outcome)) {
+      entry.failing = { count: (entry.failing?.count ?? 0) + 1, first: entry.failing?.first ?? report };
+    } else if (report.status !== undefined) {
+      entry.failing = undefined;
+    }
+    if ((this.trouble(key) !== undefined) !== before) this.#onTrouble?.(key);
   }
 
   #close(entry: Entry): void {

@@ -13,7 +13,14 @@ export type ProbeOutcome =
       user: string | undefined;
     }
   /** `letIn`: undefined where the answer says nothing about the credentials. */
-  | { kind: 'not'; verdict: Verdict; reached: boolean; letIn: boolean | undefined };
+  | {
+      kind: 'not';
+      verdict: Verdict;
+      reached: boolean;
+      letIn: boolean | undefined;
+      /** It speaks of the credentials alone (401), not of what they may do. */
+      isUnauthorized?: boolean;
+    };
 
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
 const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
@@ -42,14 +49,17 @@ export async function probe(
     switch (code) {
       case 'CredentialsRejected':
       case 'CredentialsUnusable':
-        return not(
-          verdict(
-            'CredentialsRejected',
-            `${message}: put valid credentials into the Secret "${spec.credentialsRef.name}"`,
+        return {
+          ...not(
+            verdict(
+              'CredentialsRejected',
+              `${message}: put valid credentials into the Secret "${spec.credentialsRef.name}"`,
+            ),
+            true,
+            false,
           ),
-          true,
-          false,
-        );
+          isUnauthorized: true,
+        };
       case 'Forbidden':
         return not(
           verdict('CredentialsRejected', `${message}: the account may not list workspaces`),
@@ -140,7 +150,11 @@ export function accountOf({
   return email !== undefined && email !== '' && email.length <= ACCOUNT_LIMIT ? email : user;
 }
 
-function not(said: Verdict, reached: boolean, letIn: boolean | undefined): ProbeOutcome {
+function not(
+  said: Verdict,
+  reached: boolean,
+  letIn: boolean | undefined,
+): Extract<ProbeOutcome, { kind: 'not' }> {
   return { kind: 'not', verdict: said, reached, letIn };
 }
 

@@ -1,22 +1,24 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Connection } from '../../api/connection.ts';
-import { FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
-import { EndpointError } from '../../service/index.ts';
+import { EndpointError, type CallReport, type ServiceClient } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
+import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
-import { afterConflict } from '../record/conflict.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 import { wrongAuthorities } from './authorities.ts';
 import { credentialsIn } from './credentials.ts';
 import type { ConnectionPool } from './pool.ts';
-import { accountOf, probe } from './probe.ts';
+import { accountOf, probe, type ProbeOutcome } from './probe.ts';
 import { skewText, tellableSkew } from './skew.ts';
 
 /** Where Secrets are not watched, credentials are looked at this often, milliseconds. */
@@ -32,9 +34,18 @@ interface Memory {
   probed: { fingerprint: string; at: number; found: Found } | undefined;
   /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
   skewMs: number | undefined;
+  /** The Secret that was read last; a touched one is worth a look, whatever is in it. */
+  secretVersion: string | undefined;
+  /** When a person, or a touched Secret, was last heard. */
+  heard: { asked: string | undefined; pending: boolean; at: number };
   /** A credential that was refused; not tried again before it changes, but slowly. */
   readonly attempts: Attempts;
 }
+
+/** Wishes of people and touches of the Secret are heard once in so long, milliseconds. */
+const HEARD_MS = 10_000;
+/** Fingerprint of looks at a service whose calls fail. */
+const TROUBLE = 'trouble';
 
 /** What a pass over a connection found. */
 interface Found {
@@ -59,6 +70,7 @@ export class ConnectionReconciler {
   readonly #cache: KindCache<Connection>;
   readonly #users: (connection: Connection) => string[];
   readonly #status: StatusWriter<Cached<Connection>>;
+  readonly #guard: PassGuard<Cached<Connection>>;
   readonly #memories = new Map<string, Memory>();
 
   constructor(options: {
@@ -72,13 +84,15 @@ export class ConnectionReconciler {
     this.#pool = options.pool;
     this.#cache = options.cache;
     this.#users = options.users;
-    this.#status = new StatusWriter(options.context, options.cache.informer.type, options.cache);
+    const { type } = options.cache.informer;
+    this.#status = new StatusWriter(options.context, type, options.cache);
+    this.#guard = new PassGuard(options.context, type, this.#status);
   }
 
-  /** The service has refused the credential in the middle of work: look at the Secret before anything else. */
-  noteRejected(key: string): void {
+  /** What was found does not count any more: the next pass looks at the Secret, and asks the service. */
+  lookAnew(key: string): void {
     const memory = this.#memories.get(key);
-    if (memory !== undefined) memory.probed = undefined;
+    if (memory?.probed !== undefined) memory.probed.at = Number.NEGATIVE_INFINITY;
   }
 
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
@@ -88,14 +102,20 @@ export class ConnectionReconciler {
       this.#pool.drop(key);
       return {};
     }
-    const word = this.#firstWord(resource, run);
-    try {
-      return await this.#pass(key, resource, run);
-    } catch (error) {
-      return afterConflict(error, run);
-    } finally {
-      await word?.cancel();
-    }
+    const memory = this.#memory(key, resource.metadata.uid);
+    return this.#guard.run(resource, memory.attempts, run, async () => {
+      const word = this.#firstWord(resource, run);
+      try {
+        return await this.#pass(key, resource, run);
+      } catch (error) {
+        // Whoever waits for this connection is told where to look, unless all that failed is the last word on it.
+        const isConflict = error instanceof KubeApiError && error.isConflict;
+        if (!isConflict && !this.#pool.isReady(key)) this.#pool.setNotReady(key, brokenOff(resource));
+        throw error;
+      } finally {
+        await word?.cancel();
+      }
+    });
   }
 
   /** An endpoint that does not answer must not keep a new generation without a word. */
@@ -173,15 +193,15 @@ export class ConnectionReconciler {
     const { spec, status } = resource;
     const memory = this.#memory(key, uid);
 
-    let data: Readonly<Record<string, Uint8Array>> | undefined;
+    let secret: WholeSecret | undefined;
     try {
-      data = await sources.secret(namespace, spec.credentialsRef.name, run.signal);
+      secret = await sources.secret(namespace, spec.credentialsRef.name, run.signal);
     } catch (error) {
       if (!(error instanceof KubeApiError && error.status === 403)) throw error;
       const said = `The operator may not read Secret "${spec.credentialsRef.name}": grant it get in this namespace`;
       return { verdict: verdict('WaitingForSecret', said, SECRET_LOOK_MS), fields: {} };
     }
-    const read = credentialsIn(spec.credentialsRef.name, data);
+    const read = credentialsIn(spec.credentialsRef.name, secret?.data);
     if (read.kind === 'missing') {
       return { verdict: verdict('WaitingForSecret', read.message, SECRET_LOOK_MS), fields: {} };
     }
@@ -204,20 +224,58 @@ export class ConnectionReconciler {
       ca.pem ?? '',
     );
     const { probed, attempts } = memory;
-    const fresh = probed?.fingerprint === fingerprint && this.#pool.isReady(key);
-    if (fresh && now - probed.at < parseDuration(spec.poll.settled)) return probed.found;
-    const held = attempts.held('read', fingerprint);
-    if (held?.verdict !== undefined) {
-      return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
+    const heardInMs = this.#hear(resource, memory, secret?.version);
+    if (heardInMs === 0) {
+      attempts.clear();
+      client.loginAgain();
     }
-    const outcome = await probe(client, spec, run.signal);
+    const known = probed?.fingerprint === fingerprint ? probed.found : undefined;
+    const isFresh =
+      known !== undefined &&
+      heardInMs !== 0 &&
+      this.#pool.isReady(key) &&
+      now - (probed?.at ?? 0) < parseDuration(spec.poll.settled);
+    const trouble = this.#pool.trouble(key);
+    if (isFresh && trouble === undefined) {
+      attempts.succeeded('read', TROUBLE);
+      return soon(known, heardInMs);
+    }
+    const held =
+      attempts.held('read', fingerprint) ??
+      (this.#pool.isFailing(key) ? attempts.held('read', TROUBLE) : undefined);
+    if (held?.verdict !== undefined) {
+      const said = { ...held.verdict, recheckAfterMs: held.retryAfterMs };
+      return soon(heldBack(said, known), heardInMs);
+    }
+    const outcome = await this.#ask(client, resource, fingerprint, memory, run);
     if (outcome.kind === 'not') {
-      memory.probed = undefined;
-      if (outcome.verdict.reason === 'CredentialsRejected') {
-        attempts.refused('read', fingerprint, outcome.verdict);
+      const { reason } = outcome.verdict;
+      this.lookAnew(key);
+      if (reason === 'CredentialsRejected') {
+        if (attempts.tries('read', fingerprint) === 0) {
+          const said = verdict(
+            'Unknown',
+            `${outcome.verdict.message}. The operator asks once more before it believes this`,
+          );
+          return heldBack(attempts.failed('read', fingerprint, said), known);
+        }
+        memory.probed = undefined;
+        const said = attempts.refused('read', fingerprint, outcome.verdict);
+        return { verdict: said, fields: {}, ...reachOf(outcome) };
       }
+      if (known !== undefined && reason === 'ServiceUnavailable') {
+        // Those who use the connection know as much by their own calls, and go on by themselves.
+        const said = attempts.failed(
+          'read',
+          TROUBLE,
+          verdict(reason, trouble === undefined ? outcome.verdict.message : troubleText(trouble)),
+        );
+        return { ...heldBack(said, known), reached: false };
+      }
+      memory.probed = undefined;
       return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
     }
+    attempts.succeeded('read', TROUBLE);
     attempts.succeeded('read', fingerprint);
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
@@ -246,6 +304,52 @@ export class ConnectionReconciler {
     };
     memory.probed = { fingerprint, at: now, found };
     return found;
+  }
+
+  /**
+   * Looks at the service. What was refused once is asked for by a new login, and where the list is refused again,
+   * another call decides whether that speaks of the credentials.
+   */
+  async #ask(
+    client: ServiceClient,
+    { spec, status }: Connection,
+    fingerprint: string,
+    { attempts }: Memory,
+    run: ReconcileContext,
+  ): Promise<ProbeOutcome> {
+    const isDoubted = attempts.tries('read', fingerprint) > 0;
+    if (isDoubted) client.loginAgain();
+    const outcome = await probe(client, spec, run.signal);
+    const workspace = status.account?.workspace;
+    if (outcome.kind !== 'not' || outcome.verdict.reason !== 'CredentialsRejected') return outcome;
+    if (!isDoubted || outcome.isUnauthorized === true || workspace === undefined) return outcome;
+    const other = await client.workspaces.read(workspace, { signal: run.signal });
+    if (other.kind !== 'found') return outcome;
+    const message = `${outcome.verdict.message}, but may read workspace "${workspace}": let it list workspaces`;
+    return { ...outcome, verdict: verdict('CredentialsRejected', message), letIn: undefined };
+  }
+
+  /**
+   * A person wants a look, or the Secret was touched: in how many milliseconds that is heard. Undefined: nobody asks.
+   */
+  #hear({ metadata, status }: Connection, memory: Memory, version: string | undefined): number | undefined {
+    const asked = tokenOf(metadata.annotations?.[ANNOTATIONS.requestedAt]);
+    const { heard } = memory;
+    if (asked !== undefined && asked !== heard.asked) {
+      // Status echoes it with the next write, heard or not.
+      memory.heard = { ...heard, asked, pending: heard.pending || asked !== status.lastHandledRequest };
+    }
+    const isTouched = memory.secretVersion !== undefined && version !== memory.secretVersion;
+    if (!memory.heard.pending && !isTouched) {
+      memory.secretVersion = version;
+      return undefined;
+    }
+    const now = this.#context.clock.monotonic();
+    const wait = memory.heard.at + HEARD_MS - now;
+    if (wait > 0) return wait;
+    memory.heard = { ...memory.heard, pending: false, at: now };
+    memory.secretVersion = version;
+    return 0;
   }
 
   async #authorities(
@@ -277,6 +381,8 @@ export class ConnectionReconciler {
       uid,
       probed: undefined,
       skewMs: undefined,
+      secretVersion: undefined,
+      heard: { asked: undefined, pending: false, at: Number.NEGATIVE_INFINITY },
       attempts: new Attempts(clock, random),
     };
     this.#memories.set(key, fresh);
@@ -311,6 +417,27 @@ export class ConnectionReconciler {
   }
 }
 
+/** What holds while the service has not answered as it should: what was found before is not forgotten for that. */
+function heldBack(said: Verdict, known: Found | undefined): Found {
+  if (said.reason === 'CredentialsRejected')
+    return { verdict: said, fields: {}, reached: true, letIn: false };
+  const { fields = {}, ready } = known ?? {};
+  const reached = said.reason !== 'ServiceUnavailable';
+  return { verdict: said, fields, reached, ...(ready === undefined ? {} : { ready }) };
+}
+
+/** The same, looked at again in time for what asks for a look. */
+function soon(found: Found, ms: number | undefined): Found {
+  if (ms === undefined) return found;
+  const recheckAfterMs = Math.min(ms, found.verdict.recheckAfterMs ?? ms);
+  return { ...found, verdict: { ...found.verdict, recheckAfterMs } };
+}
+
+function troubleText({ method, template, status, outcome }: CallReport): string {
+  const answer = status === undefined ? `failed with ${outcome}` : `answered ${status} ${outcome}`;
+  return `The last calls to the service failed, beginning with ${method} ${template}, which ${answer}: check the service`;
+}
+
 function reachOf({
   reached,
   letIn,
@@ -343,6 +470,11 @@ function extras(found: Found): ExtraCondition[] {
 
 function notReady(resource: Connection, said: Verdict): string {
   return `Connection "${resource.metadata.name}" is not ready (${said.reason}): see its conditions`;
+}
+
+function brokenOff({ metadata }: Connection): { message: string; credentialsMissing: boolean } {
+  const message = `Connection "${metadata.name}" could not be reconciled: see its conditions`;
+  return { message, credentialsMissing: false };
 }
 
 function without(resource: Connection): string[] {

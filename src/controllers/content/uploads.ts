@@ -7,6 +7,8 @@ export interface Uploaded {
   hmac: string;
   /** As answered; only `url` after a restart. */
   blob: BlobRecord;
+  /** The service has taken a record that names it. */
+  wasTaken?: boolean;
 }
 
 /** Files uploaded by this process, by path, until status says so. */
@@ -24,6 +26,21 @@ export function blobOf(
   return old?.hmac === file.hmac ? { url: old.url } : undefined;
 }
 
+/** A record that names them was taken. */
+export function noteTaken(uploads: Uploads): void {
+  for (const one of uploads.values()) one.wasTaken = true;
+}
+
+/**
+ * A record that names blobs was refused: whatever the words, they may be gone, as after a restore of the service, and
+ * are uploaded again with the next try. Answers whether that is worth a try at once: some are not of this try.
+ */
+export function forgetRefused(files: readonly DesiredFile[], uploads: Uploads): boolean {
+  const wasOld = files.some(({ path }) => uploads.get(path)?.wasTaken !== false);
+  uploads.clear();
+  return wasOld;
+}
+
 /** Uploads one file. A blob whose answer was lost stays behind: there is no delete (service-behaviour.md 4). */
 export async function upload(
   handle: ConnectionHandle,
@@ -36,7 +53,7 @@ export async function upload(
     { signal },
   );
   if (write.kind === 'ok' && write.record !== undefined) {
-    uploads.set(file.path, { hmac: file.hmac, blob: write.record });
+    uploads.set(file.path, { hmac: file.hmac, blob: write.record, wasTaken: false });
   }
   return write;
 }

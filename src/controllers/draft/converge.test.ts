@@ -83,10 +83,13 @@ class Bench {
     this.record = { id: 'b', name: 'web', ...record };
     this.spec = { ...spec };
     this.status = { observedGeneration: 1, ...status };
-    this.memory = new Memories<BoxRecord, DraftMemory>((base) => ({ ...base, uploads: new Map() }), {
-      clock: this.clock,
-      random: () => 0,
-    }).of('k', 'u');
+    this.memory = new Memories<BoxRecord, DraftMemory>(
+      (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined }),
+      {
+        clock: this.clock,
+        random: () => 0,
+      },
+    ).of('k', 'u');
   }
 
   /** One pass; what it sent and says becomes what the next one meets. */

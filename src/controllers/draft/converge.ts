@@ -3,7 +3,7 @@ import { jittered } from '../../base/backoff.ts';
 import type { Random } from '../../base/clock.ts';
 import type { BoxRecord, EventRecord } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
-import { blobOf, type Uploads } from '../content/uploads.ts';
+import { blobOf, forgetRefused, noteTaken, type Uploads } from '../content/uploads.ts';
 import { secretsAtRisk, type DesiredFile } from '../content/variables.ts';
 import {
   differing,
@@ -16,7 +16,13 @@ import {
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
 import { noteWrite, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
-import { heldVerdict, notAccepted, refusedVerdict, type Attempt } from '../record/outcome.ts';
+import {
+  heldVerdict,
+  isAboutCredentials,
+  notAccepted,
+  refusedVerdict,
+  type Attempt,
+} from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
 import { notSupported } from '../record/status/gate.ts';
@@ -38,6 +44,8 @@ export type DraftResource = ManagedResource & { status: DraftStatus };
 /** Memory of such a resource. */
 export interface DraftMemory extends Memory<BoxRecord> {
   readonly uploads: Uploads;
+  /** The draft that was refused with the blobs that status names: these are not believed until it is taken. */
+  refusedFiles: string | undefined;
 }
 
 const EVENT_PREFIX = 'events.';
@@ -55,7 +63,7 @@ export async function convergeDraft<R extends DraftResource>(
   const { resource, memory, handle } = pass;
   const { status } = resource;
   const noted = (path: string): { hmac: string; url: string } | undefined =>
-    status.files?.find((file) => file.path === path);
+    memory.refusedFiles === undefined ? status.files?.find((file) => file.path === path) : undefined;
 
   for (const file of filesOf(draft)) {
     if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file);
@@ -164,11 +172,20 @@ async function put<R extends DraftResource>(
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {
     const taken = write.kind === 'refused' && write.error.class === 'Conflict';
+    if (write.kind === 'refused' && !taken && !isAboutCredentials(write.error) && filesOf(draft).length > 0) {
+      const isNew = memory.refusedFiles !== draft.hash;
+      memory.refusedFiles = draft.hash;
+      if (forgetRefused(filesOf(draft), memory.uploads) && isNew) {
+        return { verdict: uploading(), fields: {}, again: true, quiet: true };
+      }
+    }
     return {
       verdict: notAccepted(write, attempt, { refused: taken ? () => nameTaken(draft) : refusedVerdict }),
       fields: {},
     };
   }
+  memory.refusedFiles = undefined;
+  noteTaken(memory.uploads);
   // What was declared was in place before: the difference is somebody else's doing.
   const corrected = resource.status.draftHash === draft.hash;
   const { attempts, fingerprint } = attempt;

@@ -10,6 +10,7 @@ import type { LeaseChoice } from './lease/source.ts';
 import { readLease, wantedLease, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
+import { installedBox } from './nested.ts';
 import { planPut } from './put/plan.ts';
 
 /** What a first look at a record makes of status: nothing that was asked for before counts as open. */
@@ -36,9 +37,7 @@ export function attach(
   return {
     appliedHash: applied,
     handledRequests: { ...desired.requests },
-    ...(box === undefined || desired.boxDraft === undefined
-      ? {}
-      : { box: { ...box, draftHash: desired.boxDraft } }),
+    ...(box === undefined || desired.boxDraft === undefined ? {} : { box: installedBox(box, desired) }),
     ...(origin === undefined || status.lease?.source !== undefined
       ? {}
       : {

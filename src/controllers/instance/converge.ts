@@ -34,6 +34,7 @@ import { readTelling } from './operation/telling.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning } from './pair.ts';
 import { AFRESH, type InstanceFields, type InstancePass } from './pass.ts';
 import { missingFile, urlOf } from './put/files.ts';
+import { changedBelow, comparable } from './nested.ts';
 import { managedOf, managedUnion } from './put/managed.ts';
 import { isPending, pendingMark } from './put/pending.ts';
 import { planPut, type PutPlan } from './put/plan.ts';
@@ -156,6 +157,7 @@ export class InstanceConvergence {
       tagsHash: tagsHash(desired),
       contentHash: `${desired.hash} ${tagsHash(desired)}`,
       boxChanged: this.#boxChanged(status, desired),
+      changedBelow: changedBelow(status.box, desired.nested),
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
       variablesPut: memory.putHash === desired.hash || pending,
@@ -196,10 +198,10 @@ export class InstanceConvergence {
   }
 
   /** Whether the content of the box is another one, as far as hashes under the present key can tell. */
-  #boxChanged({ box }: Instance['status'], { boxDraft }: DesiredInstance): boolean {
+  #boxChanged({ box }: Instance['status'], { boxDraft, nested }: DesiredInstance): boolean {
     const installed = box?.draftHash;
     if (installed === undefined || boxDraft === undefined) return false;
-    return Digest.differ(installed, boxDraft);
+    return Digest.differ(installed, boxDraft) || changedBelow(box, nested).length > 0;
   }
 
   async #act(
@@ -311,7 +313,7 @@ export class InstanceConvergence {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
         ...addressed.fields,
-        ...underPresentKey(fields.box, desired.boxDraft),
+        ...underPresentKey(fields.box, desired),
         ...shownLease(seen, told, fields),
         ...(armed || released !== undefined ? { armed: isReleased ? `released:${hash}` : hash } : {}),
         ...(applied
@@ -335,7 +337,10 @@ export class InstanceConvergence {
     if (seen.boxChanged) {
       const reinstall = accepts('reinstall', pairOf(seen.record));
       const way = reinstall ? ': boxwright.dev/request-reinstall brings the change' : '';
-      const message = `The box has changed since its scripts were installed${way}`;
+      const [below, ...more] = seen.changedBelow;
+      const rest = more.length === 0 ? '' : ` and ${more.length} more`;
+      const which = below === undefined ? 'The box' : `Box "${below}"${rest}, which the box contains,`;
+      const message = `${which} has changed since its scripts were installed${way}`;
       extra.push({ type: 'UpdateAvailable', reason: 'BoxChanged', message });
     }
     return extra;
@@ -364,10 +369,11 @@ export class InstanceConvergence {
 /** A hash under a key that was lost can be compared with nothing: what is there now is where comparing begins. */
 function underPresentKey(
   box: InstanceFields['box'],
-  boxDraft: string | undefined,
+  { boxDraft, nested }: DesiredInstance,
 ): Pick<InstanceFields, 'box'> {
-  if (box?.draftHash === undefined || boxDraft === undefined || box.draftHash === boxDraft) return {};
-  return Digest.differ(box.draftHash, boxDraft) ? {} : { box: { ...box, draftHash: boxDraft } };
+  if (box?.draftHash === undefined || boxDraft === undefined) return {};
+  const draftHash = Digest.differ(box.draftHash, boxDraft) ? box.draftHash : boxDraft;
+  return { box: comparable({ ...box, draftHash }, nested) };
 }
 
 /** What a report tells. */

@@ -62,6 +62,7 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     tagsHash: 'tags',
     contentHash: 'content',
     boxChanged: false,
+    changedBelow: [],
     hashIsKnown: true,
     appliedHash: 'h1',
     variablesPut: false,

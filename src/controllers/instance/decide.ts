@@ -37,6 +37,8 @@ export interface InstanceObservation {
   contentHash: string;
   /** The box has changed since its scripts were installed. */
   boxChanged: boolean;
+  /** Names of the boxes below it that have changed. */
+  changedBelow: readonly string[];
   /** Whether appliedHash was made with a key that this operator has. */
   hashIsKnown: boolean;
   /** Hash of the variables as last applied: from status, or inferred from the record on attaching to it. */

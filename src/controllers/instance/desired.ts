@@ -7,14 +7,17 @@ import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { parseRfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../service/index.ts';
+import { nestedIn } from '../box/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/kind.ts';
-import { verdict } from '../record/status/verdict.ts';
+import { plainIdProblem } from '../record/plain-id.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
+import { nestedDrafts, type NestedDraft } from './nested.ts';
 import { idOf } from './status.ts';
 
 /** An Instance as declared, references and contents resolved. */
@@ -25,6 +28,8 @@ export interface DesiredInstance {
   policyBoxId: string | undefined;
   /** The content of the Box as it is now; undefined when it is not one of ours, or not in place. */
   boxDraft: string | undefined;
+  /** The content of the boxes below it, at any depth. */
+  nested: readonly NestedDraft[];
   variables: DesiredVariable[];
   policyVariables: DesiredVariable[];
   /** Keyed hash of `variables`. */
@@ -70,6 +75,8 @@ export async function resolveInstance(
       if (found.kind === 'waiting') return waiting(`spec.policyBoxRef: ${found.message}`);
       policyBoxId = found.id;
     }
+    const unknown = await unknownId(pass);
+    if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   }
   const resolveContext = {
     namespace: metadata.namespace,
@@ -100,7 +107,7 @@ export async function resolveInstance(
       name: spec.name ?? metadata.name,
       boxId,
       policyBoxId,
-      boxDraft: boxDraftOf(resource, references),
+      ...contentOf(resource, references),
       variables: variables.variables,
       policyVariables: policyVariables.variables,
       hash: context.digest.of('variables', hashOfVariables(variables.variables)),
@@ -153,11 +160,31 @@ export function misfitOf(
   );
 }
 
-function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string | undefined {
+function contentOf(
+  instance: Instance,
+  { boxes }: InstanceReferences,
+): Pick<DesiredInstance, 'boxDraft' | 'nested'> {
   const { boxRef } = instance.spec;
-  if (boxRef === undefined) return undefined;
-  const box = boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
-  return box?.problems === undefined ? box?.status.draftHash : undefined;
+  const box = boxRef === undefined ? undefined : boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
+  if (box === undefined || box.problems !== undefined) return { boxDraft: undefined, nested: [] };
+  return { boxDraft: box.status.draftHash, nested: nestedDrafts(box, nestedIn(box, boxes)) };
+}
+
+/** What is wrong with the plain ids that the deploy names. */
+async function unknownId(pass: InstancePass): Promise<Verdict | undefined> {
+  const { resource, handle, priority, signal } = pass;
+  for (const [field, noun] of [
+    ['boxId', 'box'],
+    ['policyBoxId', 'policy box'],
+  ] as const) {
+    const id = resource.spec[field];
+    if (id === undefined) continue;
+    const problem = await plainIdProblem(pass, { field: `spec.${field}`, noun, id }, () =>
+      handle.client.boxes.read(id, { priority, signal }),
+    );
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Why a lease cannot be deployed with; one that is on a record already may well be past. */

@@ -18,7 +18,7 @@ import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
 import { managedOf } from './put/managed.ts';
 import { decideRemoval } from './removal.ts';
-import { INSTANCE_FORGOTTEN, projectInstance } from './status.ts';
+import { INSTANCE_FORGOTTEN, INSTANCE_GONE, projectInstance } from './status.ts';
 
 type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
 
@@ -36,6 +36,7 @@ export function instanceKind(options: {
     noun: 'instance',
     onMissing: 'Hold',
     forgotten: INSTANCE_FORGOTTEN,
+    gone: INSTANCE_GONE,
     candidate: (record, marker) => {
       const phase = phaseOf(pairOf(record));
       return {
@@ -129,7 +130,7 @@ async function deploy(
   // Counted from the intent, so that every try sends the same end.
   const expire = source === undefined ? undefined : expireOf(source.terms, Date.parse(intent.at));
   memory.deployedHash = desired.hash;
-  return client.instances.deploy(
+  const write = await client.instances.deploy(
     {
       schema: `${handle.schemaBase}/deploy-instance-request`,
       owner,
@@ -143,6 +144,9 @@ async function deploy(
     },
     { signal, priority, mask: desired.secrets },
   );
+  // Whatever the words: the blobs may be gone, as after a restore of the service.
+  if (write.kind === 'refused') memory.uploads.clear();
+  return write;
 }
 
 function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instance> {

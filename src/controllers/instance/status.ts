@@ -30,6 +30,16 @@ export const INSTANCE_FORGOTTEN = [
   'secrets',
 ] as const satisfies readonly (keyof StatusFields<Instance>)[];
 
+/** What status shows of an instance whose record is gone: nothing that speaks of what runs. */
+export const INSTANCE_GONE: StatusFields<Instance> = {
+  phase: 'Terminated',
+  state: undefined,
+  operation: undefined,
+  service: undefined,
+  address: undefined,
+  machines: undefined,
+};
+
 /** What a record shows, as status fields. Secrets of the service (tokens of machines) are never among them. */
 export function projectInstance(instance: Instance, record: InstanceRecord): StatusFields<Instance> {
   const pair = pairOf(record);
@@ -68,6 +78,7 @@ export function projectInstance(instance: Instance, record: InstanceRecord): Sta
             id: box,
             ...optional('name', instance.spec.boxRef?.name),
             ...optional('draftHash', instance.status.box?.draftHash),
+            ...optional('nested', instance.status.box?.nested),
           },
     policyBox:
       policy === undefined

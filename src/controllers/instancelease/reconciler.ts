@@ -7,7 +7,8 @@ import type { ReconcileContext, Result } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import { leaseSourceOf, termsHash } from '../instance/index.ts';
-import { afterConflict } from '../record/conflict.ts';
+import { Attempts } from '../record/attempts.ts';
+import { PassGuard } from '../record/pass-guard.ts';
 import { isPaused } from '../record/policies.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
@@ -18,35 +19,56 @@ import { verdict, type ExtraCondition, type Verdict } from '../record/status/ver
  * the service: the Instance controller puts the lease on the record.
  */
 export class InstanceLeaseReconciler {
+  readonly #context: Pick<OperatorContext, 'clock' | 'random'>;
   readonly #clock: OperatorContext['clock'];
   readonly #leases: KindCache<InstanceLease>;
   readonly #instances: KindCache<Instance>;
   readonly #status: StatusWriter<Cached<InstanceLease>>;
+  readonly #guard: PassGuard<Cached<InstanceLease>>;
+  /** By key; a new uid starts anew. */
+  readonly #attempts = new Map<string, { uid: string; attempts: Attempts }>();
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>;
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'random' | 'recorder'>;
     leases: KindCache<InstanceLease>;
     instances: KindCache<Instance>;
   }) {
+    this.#context = options.context;
     this.#clock = options.context.clock;
     this.#leases = options.leases;
     this.#instances = options.instances;
-    this.#status = new StatusWriter(options.context, options.leases.informer.type, options.leases);
+    const { type } = options.leases.informer;
+    this.#status = new StatusWriter(options.context, type, options.leases);
+    this.#guard = new PassGuard(options.context, type, this.#status);
   }
 
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     const lease = this.#leases.get(key);
-    if (lease === undefined || lease.metadata.deletionTimestamp !== undefined) return {};
-    const found =
-      lease.problems === undefined
-        ? this.#look(lease)
-        : { verdict: problemsVerdict(lease.problems), fields: {} };
-    try {
-      await this.#status.write(lease, found, run.signal);
-    } catch (error) {
-      return afterConflict(error, run);
+    if (lease === undefined || lease.metadata.deletionTimestamp !== undefined) {
+      this.#attempts.delete(key);
+      return {};
     }
-    return found.verdict.recheckAfterMs === undefined ? {} : { requeueAfterMs: found.verdict.recheckAfterMs };
+    const { attempts } = this.#memory(key, lease.metadata.uid);
+    attempts.wish(lease.metadata.annotations?.[ANNOTATIONS.requestedAt], lease.status.lastHandledRequest);
+    return this.#guard.run(lease, attempts, run, async () => {
+      const found =
+        lease.problems === undefined
+          ? this.#look(lease)
+          : { verdict: problemsVerdict(lease.problems), fields: {} };
+      await this.#status.write(lease, found, run.signal);
+      return found.verdict.recheckAfterMs === undefined
+        ? {}
+        : { requeueAfterMs: found.verdict.recheckAfterMs };
+    });
+  }
+
+  #memory(key: string, uid: string): { uid: string; attempts: Attempts } {
+    const known = this.#attempts.get(key);
+    if (known?.uid === uid) return known;
+    const { clock, random } = this.#context;
+    const fresh = { uid, attempts: new Attempts(clock, random) };
+    this.#attempts.set(key, fresh);
+    return fresh;
   }
 
   #look(lease: InstanceLease): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {

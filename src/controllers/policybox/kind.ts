@@ -2,14 +2,14 @@ import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { BoxRecord, ProviderRecord, Write } from '../../service/index.ts';
+import type { BoxRecord, ProviderRecord, Read, Write } from '../../service/index.ts';
 import { hashOfVariables, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
-import { failed } from '../record/outcome.ts';
+import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict } from '../record/status/verdict.ts';
 
 interface PolicyMemory extends DraftMemory {
@@ -110,19 +110,22 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
   });
   let record = list.kind === 'found' ? list.record.find((entry) => entry.id === id) : undefined;
   if (record === undefined) {
-    const read = await handle.client.providers.read(id, { priority: pass.priority, signal: pass.signal });
-    if (read.kind === 'unknown' && read.error.status !== 403) {
-      return {
-        kind: 'waiting',
-        verdict: failed(read.error, { attempts: memory.attempts, aspect: 'read', fingerprint: '' }),
-      };
+    const named = { field: 'spec.providerId', noun: 'provider', id };
+    const seen: { record?: ProviderRecord } = {};
+    const read = async (): Promise<Read<ProviderRecord>> => {
+      const single = await handle.client.providers.read(id, { priority: pass.priority, signal: pass.signal });
+      if (single.kind === 'found') seen.record = single.record;
+      return single;
+    };
+    const problem = await plainIdProblem(pass, named, read, true);
+    if (seen.record === undefined) {
+      const said = problem ?? verdict('WaitingForReference', 'spec.providerId: the provider is looked at');
+      if (said.reason !== 'ServiceUnavailable') memory.provider = undefined;
+      return { kind: 'waiting', verdict: said };
     }
-    record = read.kind === 'found' ? read.record : undefined;
+    record = seen.record;
   }
   memory.provider = record;
-  if (record === undefined) {
-    return waiting(`spec.providerId: provider ${id} is not visible with the connection's credentials`);
-  }
   if (record.state === 'ready' || (resource.status.draftHash !== undefined && record.state !== 'deleting')) {
     return undefined;
   }

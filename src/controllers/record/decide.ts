@@ -81,8 +81,11 @@ export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
   | { do: 'look'; at: Look }
-  /** Nothing to send: say so. `record`: what was seen of it, to be shown as well; `unseen`: it is not seen now. */
-  | { do: 'report'; verdict: Verdict; record?: Rec; unseen?: true }
+  /**
+   * Nothing to send: say so. `record`: what was seen of it, to be shown as well; `unseen`: it is not seen now;
+   * `gone`: it is proved gone.
+   */
+  | { do: 'report'; verdict: Verdict; record?: Rec; unseen?: true; gone?: true }
   /** The same, and look for the end of the operation under way. */
   | { do: 'follow'; verdict: Verdict; record: Rec }
   | { do: 'nothing' }
@@ -151,13 +154,15 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       };
     case 'absent':
       if (seen.observeOnly || seen.paused || seen.onMissing === 'Hold') {
-        return report(
-          verdict(
+        return {
+          do: 'report',
+          verdict: verdict(
             'RecordMissing',
             `The ${seen.noun} was deleted on the service: set onMissing to Recreate to make it again, ` +
               `or delete this resource`,
           ),
-        );
+          gone: true,
+        };
       }
       return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
     case 'found':
@@ -362,8 +367,9 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       seen.connection.credentialsMissing
         ? verdict(
             'CredentialsMissing',
-            `${seen.connection.message}. Bring the connection and its Secret back, or set deletionPolicy to ` +
-              `Orphan to let go and keep the ${seen.noun}`,
+            `${seen.connection.message}. Bring the connection and its Secret back; in a namespace that is being ` +
+              `deleted, which takes no new Secret, set deletionPolicy to Orphan, which keeps the ${seen.noun} on the ` +
+              `service, and delete it there`,
           )
         : verdict('WaitingForConnection', seen.connection.message),
     );

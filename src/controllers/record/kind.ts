@@ -83,6 +83,8 @@ export interface RecordKind<
   readonly noun: string;
   /** Status fields that speak of the record alone: they go when it is made again. */
   readonly forgotten: readonly (keyof StatusFields<R>)[];
+  /** What status shows of a record that is gone. */
+  readonly gone?: StatusFields<R>;
   /** Absent `onMissing` means this. */
   readonly onMissing: 'Recreate' | 'Hold';
 

@@ -6,6 +6,7 @@ import type { CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { failed as noteFailed } from './outcome.ts';
+import { plainIdProblem } from './plain-id.ts';
 import type { ManagedResource } from './resource.ts';
 import { searchByMarker, type SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
@@ -20,6 +21,9 @@ const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
 const AWAY_LOOK_MS = 60_000;
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
+
+/** Fingerprint of looks for a record that lives elsewhere. */
+const MOVED = 'moved';
 
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
@@ -56,6 +60,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
+      memory.attempts.succeeded('read', MOVED);
       memory.glances = 0;
       memory.absence.noteFound();
       memory.deletes.noteFound();
@@ -69,6 +74,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     const status = read.kind === 'missing' ? 404 : read.error.status;
     const counts = read.kind === 'missing' || (memory.deletes.standing !== undefined && status === 403);
+    const moved = movedFrom(pass);
+    if (moved !== undefined && (counts || status === 403)) {
+      const said = memory.attempts.missed('read', MOVED, moved);
+      return { kind: 'failed', verdict: said };
+    }
     if (!counts) {
       return failed(read.kind === 'unknown' ? read.error : undefined, pass);
     }
@@ -87,6 +97,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (pass.priority !== 'periodic' || known?.id !== id) return undefined;
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
+    // What another service was seen to hold says nothing of this one's.
+    if (movedFrom(pass) !== undefined) return undefined;
     const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
       ...(memory.lastWriteEndedAt === undefined ? {} : { notBefore: memory.lastWriteEndedAt }),
       maxAgeMs: handle.poll.processingMs / 4,
@@ -120,6 +132,10 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       priority: pass.priority,
       signal: pass.signal,
     });
+    if (list.kind === 'missing') {
+      const problem = await unknownOwner(pass);
+      return problem === undefined ? failedRead(list, pass) : { kind: 'failed', verdict: problem };
+    }
     if (list.kind !== 'found') return failedRead(list, pass);
     const workspace = await handle.client.shared.list('workspaces', '', {
       maxAgeMs: SHARED_LIST_AGE_MS,
@@ -129,14 +145,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     });
     if (workspace.kind !== 'found') return failedRead(workspace, pass);
     if (!workspace.record.some((entry) => entry.id === owner)) {
-      return {
-        kind: 'failed',
-        verdict: {
-          reason: 'WaitingForReference',
-          message: `Workspace "${owner}" is not visible with the connection's credentials: check spec.owner, or the connection's workspace`,
-          recheckAfterMs: 10_000,
-        },
-      };
+      const problem = await unknownOwner(pass);
+      if (problem !== undefined) return { kind: 'failed', verdict: problem };
+      const message = `Workspace "${owner}" is not in the list of workspaces yet`;
+      const said = verdict('WaitingForReference', message);
+      return { kind: 'failed', verdict: pass.memory.attempts.missed('read', `listed ${owner}`, said) };
     }
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
@@ -328,6 +341,35 @@ export function noteWrite<Rec extends AnyRecord>(
   }
 }
 
+/**
+ * Why the record cannot be expected here, in words: it was found last at another endpoint, and what another service
+ * does not know proves nothing. A person decides which of the two is meant.
+ */
+function movedFrom({ resource, handle }: MovedPass): Verdict | undefined {
+  const { home, id } = resource.status;
+  if (home === undefined || home.endpoint === handle.endpoint) return undefined;
+  return verdict(
+    'NeedsUser',
+    `The record ${id} was found last at ${home.endpoint}, and the connection points to ${handle.endpoint}, which does ` +
+      'not show it: point the connection back, or delete this resource with deletionPolicy Orphan and create it anew',
+  );
+}
+
+/** What is wrong with the workspace that is to own the record. */
+function unknownOwner<R extends ManagedResource, Rec extends AnyRecord>({
+  resource,
+  memory,
+  handle,
+  owner: id,
+  priority,
+  signal,
+}: Pass<R, Rec, Memory<Rec>>): Promise<Verdict | undefined> {
+  const named = { field: 'spec.owner, or the connection’s workspace', noun: 'workspace', id };
+  return plainIdProblem({ resource, memory, handle }, named, () =>
+    handle.client.workspaces.read(id, { priority, signal }),
+  );
+}
+
 function found<Rec>(record: Rec, startedAt: number): Looked<Existence<Rec>> {
   return seen({ kind: 'found', record, startedAt }, startedAt);
 }
@@ -337,6 +379,12 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
 }
 
 type Failed = { kind: 'failed'; verdict: Verdict };
+
+/** What of a pass tells whether its record is to be looked for elsewhere. */
+interface MovedPass {
+  resource: Pick<ManagedResource, 'status'>;
+  handle: { endpoint: string };
+}
 
 /** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {

@@ -31,6 +31,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   glances: number;
   readonly absence: AbsenceLog;
   readonly attempts: Attempts;
+  /** Records that the resource names by plain id, by field and id: whether the service knows them. */
+  readonly plainIds: Map<string, { isKnown: boolean; missingSince?: number }>;
   /** Who the last pass spoke to the service as: others may be let do what these were not. */
   client: ServiceClient | undefined;
   /** When this process first handled the present generation; `isNew`: nobody had before. */
@@ -69,6 +71,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       glances: 0,
       absence,
       attempts: new Attempts(this.#clock, this.#random),
+      plainIds: new Map(),
       client: undefined,
       generation: undefined,
     });

@@ -2,12 +2,11 @@ import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import type { ReconcileContext, Result } from '../../kube/index.ts';
+import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
-import { afterConflict } from './conflict.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
@@ -18,6 +17,7 @@ import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
+import { PassGuard } from './pass-guard.ts';
 import { isPaused, policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
 import { notSupported } from './status/gate.ts';
@@ -41,6 +41,9 @@ const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'remove',
   'askByDelete',
 ]);
+/** Those that are calls to the service. */
+const ASKING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set(['create', 'converge', 'remove']);
+
 /**
  * Reconciles one kind that stands for a record of the service: observe, decide, act, record, with one effect
  * a pass. What is the same for all kinds (identity, creation, existence, deletion) is here and in this folder;
@@ -59,6 +62,7 @@ export class RecordReconciler<
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
   readonly #status: StatusWriter<R>;
+  readonly #guard: PassGuard<R>;
 
   constructor(options: {
     context: OperatorContext;
@@ -78,6 +82,7 @@ export class RecordReconciler<
     });
     this.#effects = new Effects(options.context, options.kind, options.cache);
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
+    this.#guard = new PassGuard(options.context, options.kind.type, this.#status);
   }
 
   /**
@@ -89,7 +94,7 @@ export class RecordReconciler<
     // Whoever changed something may have changed a Secret before it: a read from before that proves nothing.
     const secretsAfter = run.priority === 'user' ? this.#context.sources.mark() : undefined;
     for (let left = PASSES_IN_A_ROW; ; left--) {
-      const result = await this.#once(key, { ...run, secretsAfter });
+      const result = await this.#once(key, { ...run, secretsAfter, asks: { service: false } });
       if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
     }
   }
@@ -114,19 +119,20 @@ export class RecordReconciler<
       resource.metadata.annotations?.[ANNOTATIONS.requestedAt],
       resource.status.lastHandledRequest,
     );
-    const word = this.#firstWord(resource, memory, run);
-    try {
-      const outcome = await this.#pass(resource, memory, run);
-      await word?.cancel();
-      const result = await this.#record(resource, memory, outcome, run);
-      return wishMs === undefined ? result : soonest(result, wishMs);
-    } catch (error) {
-      const anew = afterConflict(error, run);
-      this.#kind.forgetUnwritten?.(memory);
-      return anew;
-    } finally {
-      await word?.cancel();
-    }
+    const result = await this.#guard.run(resource, memory.attempts, run, async () => {
+      const word = this.#firstWord(resource, memory, run);
+      try {
+        const outcome = await this.#pass(resource, memory, run);
+        await word?.cancel();
+        return await this.#record(resource, memory, outcome, run);
+      } catch (error) {
+        if (error instanceof KubeApiError && error.isConflict) this.#kind.forgetUnwritten?.(memory);
+        throw error;
+      } finally {
+        await word?.cancel();
+      }
+    });
+    return wishMs === undefined ? result : soonest(result, wishMs);
   }
 
   async #pass(resource: R, memory: M, run: RecordRun): Promise<Outcome<R>> {
@@ -162,10 +168,13 @@ export class RecordReconciler<
         this.#context.observer?.step(this.#kind.type.kind, step.do);
         const held = SENDING.has(step.do) ? await this.#held(resource, pass, step, run) : undefined;
         if (held !== undefined) return { wish: { verdict: held, fields: {} } };
+        run.asks.service = ASKING.has(step.do);
         return this.#act(resource, memory, marker, pass, step, run);
       }
       if (pass === undefined) return { wish: { verdict: unusable(state), fields: {} } };
+      run.asks.service = step.at !== 'desired';
       seen = { ...seen, ...(await this.#look(step.at, seen, pass)) };
+      run.asks.service = false;
     }
   }
 
@@ -297,11 +306,12 @@ export class RecordReconciler<
       case 'await':
         return { soonMs: step.recheckAfterMs ?? FIRST_WORD_MS };
       case 'report': {
+        const gone = step.gone === true ? this.#kind.gone : undefined;
         const fields =
           step.record === undefined || pass === undefined
             ? step.unseen === true
               ? (this.#kind.unseen ?? {})
-              : {}
+              : (gone ?? {})
             : this.#kind.observe(pass, step.record);
         return { wish: { verdict: step.verdict, fields } };
       }
@@ -475,11 +485,11 @@ export class RecordReconciler<
   }
 
   /** A pass that has not written 5 s after its generation came up says at least that it has begun. */
-  #firstWord(resource: R, memory: M, run: ReconcileContext): FirstWord | undefined {
+  #firstWord(resource: R, memory: M, run: RecordRun): FirstWord | undefined {
     if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
     const { clock, log } = this.#context;
     return firstWord(clock, memory.generation?.since ?? clock.monotonic(), async () => {
-      const said = verdict('Pending', 'Handling has begun; the service takes its time to answer');
+      const said = verdict('Pending', run.asks.service ? ASKS : 'The operator reconciles this generation');
       try {
         await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
       } catch (error) {
@@ -490,8 +500,10 @@ export class RecordReconciler<
   }
 }
 
-/** One call of the queue, and which reads of Secrets count in it. */
-type RecordRun = ReconcileContext & { secretsAfter: number | undefined };
+/** One call of the queue, which reads of Secrets count in it, and whether the service is being asked. */
+type RecordRun = ReconcileContext & { secretsAfter: number | undefined; asks: { service: boolean } };
+
+const ASKS = 'Waits for the answer of the service';
 
 /** Reasons that say that the service has not taken what is declared. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['Refused', 'NotApplied', 'NotConverging', 'NameTaken']);

@@ -212,20 +212,39 @@ describe('Elector', () => {
       body: { ...server.lease, spec: { ...server.lease?.spec, holderIdentity: 'usurper' } },
     });
     await clock.advance(4_000);
-    expect(a.log).toEqual(['0 leads', '4 lost']);
+    expect(a.log).toEqual(['0 leads', '2 lost']);
     expect(await a.outcome).toMatchObject({ message: expect.stringContaining('held by usurper') as string });
     expect(server.lease?.spec?.holderIdentity).toBe('usurper');
   });
 
-  it('makes the Lease again when somebody deleted it', async () => {
+  // H6
+  it('stops at once when somebody deleted the Lease', async () => {
     const clock = new VirtualClock();
     const server = new LeaseServer();
     const a = candidate(clock, server, 'a');
     await clock.advance(1_000);
     server.lease = undefined;
     await clock.advance(10_000);
-    expect(a.log).toEqual(['0 leads']);
-    expect(server.lease).toMatchObject({ spec: { holderIdentity: 'a' } });
+    expect(a.log).toEqual(['0 leads', '2 lost']);
+    expect(await a.outcome).toMatchObject({ message: expect.stringContaining('it is gone') as string });
+  });
+
+  it('waits one duration before it makes a Lease that was deleted', async () => {
+    const clock = new VirtualClock();
+    const server = new LeaseServer();
+    const a = candidate(clock, server, 'a');
+    await clock.advance(1_000);
+    const b = candidate(clock, server, 'b');
+    await clock.advance(0);
+    server.lease = undefined;
+    // What the first one says does not arrive, and it hears nothing.
+    a.line.fault = 'hang';
+    const c = candidate(clock, server, 'c', { ledBefore: () => Promise.resolve(true) });
+    await clock.advance(15_000);
+    expect([a.log, b.log, c.log]).toEqual([['0 leads', '10 lost'], [], []]);
+    await clock.advance(6_000);
+    expect([...b.log, ...c.log]).toHaveLength(1);
+    a.outcome.catch(() => undefined);
   });
 
   it('keeps renewing while it drains, gives the lease back, and the next one need not wait', async () => {

@@ -27,6 +27,11 @@ export interface ElectorOptions {
   retryPeriodMs?: number;
   /** How long work may take to end once leadership is lost, milliseconds. @default 10000 */
   graceMs?: number;
+  /**
+   * Asked where the Lease is missing: whether somebody may have led by it, who does not know yet that it is gone.
+   * @default only what this process has seen counts
+   */
+  ledBefore?: (signal: AbortSignal) => Promise<boolean>;
 }
 
 /** Leadership ended without having been given back: somebody else may lead by now. */
@@ -58,6 +63,8 @@ export class Elector {
   readonly #client: KubeClient;
   readonly #ref: { namespace: string; name: string };
   #seen: { record: string; at: number } | undefined;
+  /** Since when the Lease is missing. */
+  #missingSince: number | undefined;
   #leading = false;
 
   constructor(options: ElectorOptions) {
@@ -69,6 +76,7 @@ export class Elector {
       renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
       retryPeriodMs: options.retryPeriodMs ?? 2_000,
       graceMs: options.graceMs ?? 10_000,
+      ledBefore: options.ledBefore ?? (() => Promise.resolve(false)),
     };
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#options;
     if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryPeriodMs && retryPeriodMs > 0)) {
@@ -127,7 +135,7 @@ export class Elector {
   async #tryToTake(stop: AbortSignal): Promise<Held | undefined> {
     const { clock, identity, leaseDurationMs } = this.#options;
     const lease = await this.#read(stop);
-    if (lease !== undefined && !this.#isFree(lease)) return undefined;
+    if (lease === undefined ? !(await this.#mayMake(stop)) : !this.#isFree(lease)) return undefined;
     const sentAt = clock.monotonic();
     const spec = taken(lease?.spec, identity, leaseDurationMs, clock.now());
     try {
@@ -139,8 +147,17 @@ export class Elector {
     }
   }
 
+  /** A Lease that somebody deleted may have a leader who has not noticed: one duration has to pass. */
+  async #mayMake(stop: AbortSignal): Promise<boolean> {
+    const { clock, leaseDurationMs, ledBefore } = this.#options;
+    if (this.#seen === undefined && this.#missingSince === undefined && !(await ledBefore(stop))) return true;
+    this.#missingSince ??= clock.monotonic();
+    return clock.monotonic() - this.#missingSince >= leaseDurationMs;
+  }
+
   #isFree(lease: LeaseObject): boolean {
     const { clock, identity, leaseDurationMs, logger } = this.#options;
+    this.#missingSince = undefined;
     const holder = holderOf(lease);
     const record = canonicalJson(lease.spec);
     if (this.#seen?.record !== record) {
@@ -193,28 +210,34 @@ export class Elector {
     let current: LeaseObject | undefined = held.lease;
     let deadline = this.#armDeadline(held.sentAt, lost);
     const end = AbortSignal.any([over, lost.signal]);
+    let atOnce = false;
     try {
       for (;;) {
-        await clock.sleep(retryPeriodMs, end).catch(() => undefined);
+        if (!atOnce) await clock.sleep(retryPeriodMs, end).catch(() => undefined);
         if (end.aborted) break;
         const sentAt = clock.monotonic();
         try {
           current ??= await this.#read(lost.signal);
-          if (current !== undefined && holderOf(current) !== identity) {
-            this.#lose(lost, `it is held by ${holderOf(current) ?? 'nobody'}`);
+          if (current === undefined || holderOf(current) !== identity) {
+            const holder = current === undefined ? undefined : (holderOf(current) ?? 'nobody');
+            this.#lose(lost, holder === undefined ? 'it is gone' : `it is held by ${holder}`);
             break;
           }
           current = await this.#write(
             current,
-            taken(current?.spec, identity, leaseDurationMs, clock.now()),
+            taken(current.spec, identity, leaseDurationMs, clock.now()),
             lost.signal,
           );
           deadline.cancel();
           deadline = this.#armDeadline(sentAt, lost);
+          atOnce = false;
         } catch (error) {
           if (lost.signal.aborted) break;
           // What stands there now has to be read before the next try: a lost answer may have been a success.
           current = undefined;
+          // Somebody has written or deleted it: whose it is now does not wait for the next turn.
+          const isForeign = error instanceof KubeApiError && (error.isNotFound || error.isConflict);
+          atOnce = isForeign && !atOnce;
           logger.warn({ err: error, renewDeadlineMs }, 'leader election: renewal failed');
         }
       }

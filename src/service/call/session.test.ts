@@ -57,6 +57,20 @@ describe('login with email and password', () => {
     expect(logins.port.requests[0]?.body).toBe('{"email":"a@b.c","password":"pw"}');
   });
 
+  // H4
+  it('logs in anew when told to, also right after a login was refused', async () => {
+    const logins = new Logins(password);
+    await logins.client.boxes.read('b1');
+    logins.client.loginAgain();
+    await logins.client.boxes.read('b1');
+    expect(logins.calls.slice(2)).toEqual(['/services/security/token -', '/services/boxes/b1 t2']);
+    logins.client.loginAgain();
+    logins.instead.push(json(401, { message: 'who?' }));
+    expect((await logins.client.boxes.read('b1')).kind).toBe('unknown');
+    logins.client.loginAgain();
+    expect((await logins.client.boxes.read('b1')).kind).toBe('found');
+  });
+
   it('takes a bare token too', async () => {
     const logins = new Logins(password);
     logins.bare = true;

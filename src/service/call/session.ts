@@ -73,6 +73,12 @@ export class Session {
     this.#quiet = undefined;
   }
 
+  /** The next call logs in anew, whatever was refused before; a fixed token stays. */
+  startOver(): void {
+    this.#quiet = undefined;
+    if (this.#options.credentials.kind === 'password') this.#token = undefined;
+  }
+
   /** A token of a fresh login was refused: logging in again at once would not help. */
   refusedFresh(error: ServiceError): void {
     if (this.#quietError() === undefined) this.#beQuiet(error);

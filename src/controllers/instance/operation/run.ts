@@ -11,6 +11,7 @@ import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
+import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { AFRESH, runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
@@ -373,5 +374,5 @@ function installed(
 ): Pick<InstanceFields, 'box'> {
   const installs = operation === 'deploy' || operation === 'reinstall';
   if (!installs || box === undefined || desired.boxDraft === undefined) return {};
-  return { box: { ...box, draftHash: desired.boxDraft } };
+  return { box: installedBox(box, desired) };
 }

@@ -36,10 +36,13 @@ class Bench {
     startedAt: 0,
     endedAt: 1,
   });
-  readonly memory = new Memories<InstanceRecord, InstanceMemory>((base) => base as InstanceMemory, {
-    clock: this.clock,
-    random: () => 0,
-  }).of('k', 'u');
+  readonly memory = new Memories<InstanceRecord, InstanceMemory>(
+    (base) => ({ ...base, uploads: new Map() }) as unknown as InstanceMemory,
+    {
+      clock: this.clock,
+      random: () => 0,
+    },
+  ).of('k', 'u');
 
   put(why: PutReason = 'content'): ReturnType<typeof putRecord> {
     const update = (_id: string, body: InstanceRecord): Promise<Write<InstanceRecord>> => {

@@ -31,6 +31,8 @@ export async function putRecord(
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {
     memory.observed = undefined;
+    // Whatever the words: the blobs may be gone, as after a restore of the service.
+    if (write.kind === 'refused' && why === 'content') memory.uploads.clear();
     const { state, event } = pairOf(record);
     const said = notAccepted(write, attempt, {
       refused: refusedVerdict,

@@ -10,7 +10,7 @@ import { eventOf, nextStatus, type AnyStatus, type StatusWish } from './next-sta
 import type { Verdict } from './verdict.ts';
 
 /** Any resource of ours. */
-interface AnyOfOurs {
+export interface AnyOfOurs {
   metadata: Meta;
   status: AnyStatus;
 }
