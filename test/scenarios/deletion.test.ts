@@ -142,7 +142,7 @@ describe('the deletion of an instance', () => {
   );
 
   it.each(['done', 'unavailable', 'frozen'])(
-    'gets rid of what shows state %s with an operation that is not known here',
+    'gets rid by force, where told, of what shows state %s with an operation that is not known here',
     async (state) => {
       await open();
       await shop.world.apply(instance());
@@ -156,9 +156,13 @@ describe('the deletion of an instance', () => {
       await shop.world.until(() => shop.ready() === 'Unknown UnknownState', HOUR);
       const before = shop.mark();
       await remove();
+      await shop.world.until(() => shop.message().includes('forceTerminateAfter'), HOUR);
+      const terminates = Array.from({ length: 3 }, () => 'DELETE ?operation=terminate');
+      expect(shop.writes(before)).toEqual(terminates);
+      await shop.world.edit('Instance', 'web-eu', { forceTerminateAfter: '15m' });
       await shop.gone();
       expect(shop.writes(before)).toEqual([
-        'DELETE ?operation=terminate',
+        ...terminates,
         'DELETE ?operation=force_terminate',
         'DELETE ?operation=delete',
       ]);

@@ -49,7 +49,7 @@ export function instanceKind(options: {
     },
     showsNothingNew: instanceUnchanged,
     meant: meantBy,
-    stateOf: (record) => `${record.state}/${record.operation?.event}`,
+    stateOf,
     misfit: (record, pass) => misfitOf(record, pass.resource, references),
     unseen: { phase: 'Unknown' },
     read: (handle, id, read) => handle.client.instances.read(id, read),
@@ -151,12 +151,11 @@ async function deploy(
 
 function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instance> {
   const { resource, memory, handle, now } = pass;
-  const pair = pairOf(record);
   const step = decideRemoval({
     instance: resource,
     record,
     deletion: policiesOf(resource, handle, 'Hold').deletion,
-    isRefused: (how) => memory.attempts.conflicts('deletion', how, `${pair.state}/${pair.event}`) > 0,
+    isRefused: (how) => memory.attempts.conflicts('deletion', how, stateOf(record)) > 0,
     terminateNoted: memory.terminateNoted,
     now,
     processingMs: handle.poll.processingMs,
@@ -178,6 +177,11 @@ async function remove(
   const write = await handle.client.instances.remove(id, how, { priority, signal });
   if (write.kind === 'notSent') memory.terminateNoted = noted;
   return write;
+}
+
+/** What a 409 speaks of: it says nothing about what has changed since. */
+function stateOf({ state, operation, updated }: InstanceRecord): string {
+  return `${state}/${operation?.event}/${updated}`;
 }
 
 /** Everything that a deploy would carry. */

@@ -55,18 +55,33 @@ describe('deleting an instance', () => {
     expect(remove('unavailable+terminate', { tries: 3, force: '15m' })).toBe('force_terminate');
   });
 
-  it('terminates any other pair, and forces it after a 409 on the same pair', () => {
+  it('terminates any other pair, and forces it after a 409 only where no script can run', () => {
     for (const pair of [
       'done+shutdown',
+      'done+shutdown_service',
       'unavailable+deploy',
-      'done+migrate',
-      'unavailable+',
-      'paused+deploy',
+      'unavailable+shutdown',
     ]) {
       expect(remove(pair)).toBe('terminate');
       expect(remove(pair, { isRefused })).toBe('force_terminate');
     }
     // Scripts can run on what is online: a 409 there is looked at again.
     expect(remove('done+deploy', { isRefused })).toBe('terminate');
+  });
+
+  it('takes a 409 on any other pair for a failed terminate: three in all, then force where told, or a person', () => {
+    for (const pair of [
+      'unavailable+poweron',
+      'unavailable+reinstall',
+      'done+migrate',
+      'unavailable+',
+      'paused+deploy',
+    ]) {
+      expect(remove(pair)).toBe('terminate');
+      expect(remove(pair, { isRefused })).toBe('try 1');
+      expect(remove(pair, { isRefused, tries: 1, terminateNoted: 1 })).toBe('terminate');
+      expect(remove(pair, { isRefused, tries: 2 })).toBe('NeedsUser');
+      expect(remove(pair, { isRefused, tries: 2, force: '15m' })).toBe('force_terminate');
+    }
   });
 });

@@ -3,7 +3,7 @@ import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
-import { pairOf, phaseOf } from './pair.ts';
+import { pairOf, phaseOf, type Pair } from './pair.ts';
 
 /** Terminate is sent this often to an instance whose terminate failed, before force. */
 const TERMINATE_TRIES = 3;
@@ -37,35 +37,48 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   if (pair.state === 'processing') {
     const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
     if (force !== undefined && seen.now - since > parseDuration(force)) return send('force_terminate');
+    const created = record.operation?.created;
+    const began = typeof created === 'string' && created !== '' ? `, which runs since ${created}` : '';
     const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
     return {
       kind: 'wait',
       verdict: verdict(
         'Deleting',
-        `Waits for the end of ${pair.event} on the service${hint}`,
+        `Waits for the end of ${pair.event} on the service${began}${hint}`,
         seen.processingMs,
       ),
     };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
-  if (failedTerminate) {
+  const isRefused = phase !== 'Online' && seen.isRefused('terminate');
+  if (isRefused && runsNoScript(pair)) return send('force_terminate');
+  if (failedTerminate || isRefused) {
+    // The one that was refused first was not counted.
+    const limit = failedTerminate ? TERMINATE_TRIES : TERMINATE_TRIES - 1;
     const tries = instance.status.terminateTries ?? 0;
     // Counted in status before it is sent, so that a crash cannot make it more than that.
     if (tries > 0 && seen.terminateNoted === tries) return send('terminate');
-    if (tries < TERMINATE_TRIES) return { kind: 'note', fields: { terminateTries: tries + 1 } };
+    if (tries < limit) return { kind: 'note', fields: { terminateTries: tries + 1 } };
     if (force !== undefined) return send('force_terminate');
     return {
       kind: 'wait',
       verdict: verdict(
         'NeedsUser',
-        `Terminate failed ${TERMINATE_TRIES} times: set spec.forceTerminateAfter to end it without its scripts, or ` +
+        `Terminate ${failedTerminate ? 'failed' : 'was refused'} ${TERMINATE_TRIES} times: set spec.forceTerminateAfter to end it without its scripts, or ` +
           `deletionPolicy Orphan to let go and keep the instance`,
         seen.processingMs,
       ),
     };
   }
-  // No script can run on what is not online, so what is refused there is forced.
-  return send(phase !== 'Online' && seen.isRefused('terminate') ? 'force_terminate' : 'terminate');
+  return send('terminate');
+}
+
+/** Where nothing is on, a forced end skips no script that could run. */
+function runsNoScript(pair: Pair): boolean {
+  return (
+    phaseOf(pair) === 'ShutDown' ||
+    (pair.state === 'unavailable' && /^(deploy|shutdown|shutdown_service)$/.test(pair.event))
+  );
 }
 
 function send(how: string): RemovalStep<Instance> {
