@@ -17,13 +17,11 @@ export const SHARED_LIST_AGE_MS = 30_000;
 const TAKE_OVER_MS = 2_000;
 /** A record that is to be adopted and is not seen is looked for at least and at most so often, milliseconds. */
 const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
-/** What is not where the connection is to is looked for so often, milliseconds. */
-const AWAY_LOOK_MS = 60_000;
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
 /** Fingerprint of looks for a record that lives elsewhere. */
-const MOVED = 'moved';
+const AWAY = 'away';
 
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
@@ -60,7 +58,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
-      memory.attempts.succeeded('read', MOVED);
+      memory.attempts.succeeded('read', AWAY);
       memory.glances = 0;
       memory.absence.noteFound();
       memory.deletes.noteFound();
@@ -74,16 +72,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     const status = read.kind === 'missing' ? 404 : read.error.status;
     const counts = read.kind === 'missing' || (memory.deletes.standing !== undefined && status === 403);
-    const moved = movedFrom(pass);
-    if (moved !== undefined && (counts || status === 403)) {
-      const said = memory.attempts.missed('read', MOVED, moved);
-      return { kind: 'failed', verdict: said };
+    const away = awayFrom(pass, this.#kind.noun);
+    if (away !== undefined && (counts || status === 403)) {
+      return { kind: 'failed', verdict: memory.attempts.missed('read', AWAY, away) };
     }
     if (!counts) {
       return failed(read.kind === 'unknown' ? read.error : undefined, pass);
     }
-    const away = awayFrom(pass, this.#kind.noun);
-    if (away !== undefined) return { kind: 'failed', verdict: away };
     return this.#absence(pass, id, { status, startedAt: read.kind === 'missing' ? read.startedAt : begun });
   }
 
@@ -98,7 +93,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
     // What another service was seen to hold says nothing of this one's.
-    if (movedFrom(pass) !== undefined) return undefined;
+    if (!isAtHome(pass.resource.status.home, handle)) return undefined;
     const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
       ...(memory.lastWriteEndedAt === undefined ? {} : { notBefore: memory.lastWriteEndedAt }),
       maxAgeMs: handle.poll.processingMs / 4,
@@ -285,10 +280,9 @@ function awayFrom(
   if (isAtHome(home, handle)) return undefined;
   const [was, is] = [placeOf(home?.endpoint, home?.account), placeOf(handle.endpoint, handle.account)];
   return verdict(
-    'Unknown',
+    'NeedsUser',
     `The ${noun} is not seen. It was last found at ${was}, and the connection is to ${is}: nothing is concluded from ` +
       `that. Point the connection back, or delete this resource with deletionPolicy Orphan to let go of the ${noun}`,
-    AWAY_LOOK_MS,
   );
 }
 
@@ -341,20 +335,6 @@ export function noteWrite<Rec extends AnyRecord>(
   }
 }
 
-/**
- * Why the record cannot be expected here, in words: it was found last at another endpoint, and what another service
- * does not know proves nothing. A person decides which of the two is meant.
- */
-function movedFrom({ resource, handle }: MovedPass): Verdict | undefined {
-  const { home, id } = resource.status;
-  if (home === undefined || home.endpoint === handle.endpoint) return undefined;
-  return verdict(
-    'NeedsUser',
-    `The record ${id} was found last at ${home.endpoint}, and the connection points to ${handle.endpoint}, which does ` +
-      'not show it: point the connection back, or delete this resource with deletionPolicy Orphan and create it anew',
-  );
-}
-
 /** What is wrong with the workspace that is to own the record. */
 function unknownOwner<R extends ManagedResource, Rec extends AnyRecord>({
   resource,
@@ -379,12 +359,6 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
 }
 
 type Failed = { kind: 'failed'; verdict: Verdict };
-
-/** What of a pass tells whether its record is to be looked for elsewhere. */
-interface MovedPass {
-  resource: Pick<ManagedResource, 'status'>;
-  handle: { endpoint: string };
-}
 
 /** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {
