@@ -1,0 +1,110 @@
+import type { Section } from './ask.ts';
+import { html, type Html } from './html.ts';
+
+const SECTIONS: readonly { section: Section; path: string; title: string; key: string }[] = [
+  { section: 'instances', path: '/instances', title: 'Instances', key: 'i' },
+  { section: 'boxes', path: '/boxes', title: 'Boxes', key: 'b' },
+  { section: 'policy-boxes', path: '/policy-boxes', title: 'Policy boxes', key: 'p' },
+  { section: 'providers', path: '/providers', title: 'Providers', key: 'r' },
+  { section: 'workspaces', path: '/workspaces', title: 'Workspaces', key: 'w' },
+  { section: 'organization', path: '/organization', title: 'Organization', key: 'o' },
+  { section: 'blobs', path: '/blobs', title: 'Blobs', key: 'f' },
+  { section: 'calls', path: '/calls', title: 'Calls', key: 'c' },
+];
+
+export interface Shell {
+  title: string;
+  section?: Section | undefined;
+  content: Html;
+  /** Who is logged in; "" for nobody. */
+  user: string;
+  /** Milliseconds between two looks for news; 0 for none. */
+  every: number;
+}
+
+/** The whole document around what a page shows. */
+export function documentOf({ title, section, content, user, every }: Shell): string {
+  const inside = user !== '';
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · Boxwright sandbox</title>
+        <link rel="stylesheet" href="/page.css" />
+        <link rel="icon" href="/page.svg" type="image/svg+xml" />
+        ${inside && html`<script src="/page.js" defer></script>`}
+        ${every > 0 && html`<noscript><meta http-equiv="refresh" content="5" /></noscript>`}
+      </head>
+      <body data-every="${every}" data-page="${inside ? 'inside' : 'login'}">
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="top">
+          <a class="brand" href="/"
+            ><img src="/page.svg" alt="" width="22" height="22" /> Boxwright <span>sandbox</span></a
+          >
+          ${inside && tools(user)}
+        </header>
+        ${inside && navigation(section)}
+        <main id="main" tabindex="-1">${content}</main>
+        <p id="lost" role="status" hidden></p>
+        ${inside && help()}
+      </body>
+    </html>`.text;
+}
+
+const tools = (user: string): Html =>
+  html`<div class="tools">
+    <button type="button" id="live" class="quiet" aria-pressed="true" hidden>Live</button>
+    <button type="button" class="quiet" command="show-modal" commandfor="help" aria-keyshortcuts="?">
+      Keys
+    </button>
+    <span class="who" title="Logged in as ${user}">${user}</span>
+    <form method="post" action="/logout"><button class="quiet">Log out</button></form>
+  </div>`;
+
+const navigation = (current: Section | undefined): Html =>
+  html`<nav class="sections" aria-label="Sections">
+    <ul>
+      ${SECTIONS.map(
+        ({ section, path, title, key }) =>
+          html`<li>
+            <a href="${path}" data-go="${key}" ${section === current && html`aria-current="page"`}
+              >${title}</a
+            >
+          </li>`,
+      )}
+    </ul>
+    <a class="api" href="/openapi.json">OpenAPI</a>
+  </nav>`;
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'Search'],
+  ['j, k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['n, p', 'Next and previous page of a list'],
+  ['u', 'Up: from a detail to its list'],
+  ['.', 'Pause and go on with live updates'],
+  ['?', 'This help'],
+];
+
+const help = (): Html =>
+  html`<dialog id="help" aria-labelledby="help-title">
+    <h2 id="help-title">Keys</h2>
+    <dl class="keys">
+      ${KEYS.map(
+        ([key, what]) =>
+          html`<dt><kbd>${key}</kbd></dt>
+            <dd>${what}</dd>`,
+      )}
+      ${SECTIONS.map(
+        ({ key, title }) =>
+          html`<dt><kbd>g ${key}</kbd></dt>
+            <dd>${title}</dd>`,
+      )}
+    </dl>
+    <p>
+      <label><input type="checkbox" id="keys-on" checked /> Single keys do something</label>
+    </p>
+    <form method="dialog"><button autofocus>Close</button></form>
+  </dialog>`;
