@@ -34,7 +34,7 @@ const STAGES: Readonly<Record<string, readonly Step[]>> = {
     command('import directions', process.execPath, 'scripts/check-imports.ts'),
     tests('unit'),
   ],
-  integration: [tests('faults'), tests('integration')],
+  integration: [tests('faults'), tests('page'), tests('integration')],
   long: [tests('long')],
 };
 

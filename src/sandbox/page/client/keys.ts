@@ -13,7 +13,7 @@ export function listenToKeys(live: Live): void {
     box.checked = keysOn();
     box.addEventListener('change', () => localStorage.setItem(KEPT, box.checked ? 'on' : 'off'));
   }
-  let going = 0;
+  let going = -Infinity;
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
@@ -23,7 +23,7 @@ export function listenToKeys(live: Live): void {
     }
     if (!keysOn() || document.querySelector('dialog[open]') !== null) return;
     const gone = going > event.timeStamp - 1_500;
-    going = !gone && key === 'g' ? event.timeStamp : 0;
+    going = !gone && key === 'g' ? event.timeStamp : -Infinity;
     const did = gone ? press(`a[data-go="${key}"]`) : act(key, live);
     if (did) event.preventDefault();
   });
