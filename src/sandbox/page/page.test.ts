@@ -403,3 +403,32 @@ test('says on a form why a deploy was refused', async () => {
   expect(refused.body).toContain('&quot;NAME&quot; is required and has no value');
   expect(refused.body).toContain('value="my web"');
 });
+
+test('shows every variable of an instance, and which of them were set for it', async () => {
+  const { deploy, deployable, get } = await visit();
+  const inner = (await deployable({}, { variables: [{ name: 'WORKERS', type: 'Number', value: '2' }] })).box;
+  const boxes = await deployable(
+    {},
+    {
+      variables: [
+        { name: 'PORT', type: 'Port', value: '80' },
+        { name: 'runtime', type: 'Box', value: inner.id },
+      ],
+    },
+  );
+  const box = { id: boxes.box.id, variables: [{ name: 'WORKERS', value: '7', scope: 'runtime' }] };
+  const created = await deploy(boxes, { box });
+  const part = (await get(`/instances/${created.id}`)).body.split('id="variables"')[1] ?? '';
+  const rows = part.split('</section>')[0].split('<tr>').slice(2);
+  const texts = rows.map((row: string) =>
+    row
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+  expect(texts).toEqual([
+    'PORT 80 Port its box',
+    `runtime ${inner.name} Box its box`,
+    'runtime. WORKERS 7 Number this instance',
+  ]);
+});

@@ -36,6 +36,9 @@ test('takes forms of its own only', () => {
   expect(isOwnForm({ host, 'sec-fetch-site': 'cross-site' })).toBe(false);
   expect(isOwnForm({ host, origin: 'http://127.0.0.1:3000' })).toBe(false);
   expect(isOwnForm({ host, origin: `http://${host}` })).toBe(true);
+  // Behind something that speaks TLS for us.
+  expect(isOwnForm({ host, origin: `https://${host}` })).toBe(true);
+  expect(isOwnForm({ host, origin: 'null' })).toBe(false);
   expect(isOwnForm({ host })).toBe(true);
 });
 

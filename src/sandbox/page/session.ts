@@ -32,7 +32,7 @@ export function isOwnForm(headers: Readonly<Record<string, string>>): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const origin = headers['origin'];
-  return origin === undefined || origin === `http://${headers['host'] ?? ''}`;
+  return origin === undefined || origin.replace(/^https?:\/\//, '') === headers['host'];
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;

@@ -88,21 +88,17 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'This help'],
 ];
 
+const keyRow = ([key, what]: readonly [string, string]): Html =>
+  html`<dt><kbd>${key}</kbd></dt>
+    <dd>${what}</dd>`;
+
 const help = (): Html =>
   html`<dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
-    <dl class="keys">
-      ${KEYS.map(
-        ([key, what]) =>
-          html`<dt><kbd>${key}</kbd></dt>
-            <dd>${what}</dd>`,
-      )}
-      ${SECTIONS.map(
-        ({ key, title }) =>
-          html`<dt><kbd>g ${key}</kbd></dt>
-            <dd>${title}</dd>`,
-      )}
-    </dl>
+    <div class="keys">
+      <dl>${KEYS.map(keyRow)}</dl>
+      <dl>${SECTIONS.map(({ key, title }) => keyRow([`g ${key}`, title]))}</dl>
+    </div>
     <p>
       <label><input type="checkbox" id="keys-on" checked /> Single keys do something</label>
     </p>

@@ -126,6 +126,7 @@ export async function startWorld(options: SandboxOptions = {}, port = 0): Promis
   await make('web-eu', web, wide, {
     owner: 'shop',
     instance_tags: ['shop', 'production', 'eu'],
+    ...until(300, 'shutdown'),
     box: {
       id: web.id,
       variables: [

@@ -3,6 +3,9 @@ import type { Live } from './live.ts';
 /** Time without a key after which a search begins, milliseconds. */
 const TYPED = 150;
 
+/** After this long without an answer nobody knows what became of an action, milliseconds. */
+const MAX_ACT = 60_000;
+
 /** The address that a search form asks for, without fields that say nothing. */
 function addressOf(form: HTMLFormElement): string {
   const query = new URLSearchParams();
@@ -76,7 +79,8 @@ async function act(form: HTMLFormElement, live: Live): Promise<void> {
   const button = form.querySelector<HTMLButtonElement>('button:not([type])');
   if (button !== null) button.disabled = true;
   try {
-    const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(fields) });
+    const body = new URLSearchParams(fields);
+    const answer = await fetch(form.action, { method: 'POST', body, signal: AbortSignal.timeout(MAX_ACT) });
     form.closest('dialog')?.close();
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
     else if (answer.redirected) await live.refresh();

@@ -24,7 +24,7 @@ export function listenToKeys(live: Live): void {
     if (!keysOn() || document.querySelector('dialog[open]') !== null) return;
     const gone = going > event.timeStamp - 1_500;
     going = !gone && key === 'g' ? event.timeStamp : -Infinity;
-    const did = gone ? press(`a[data-go="${key}"]`) : act(key, live);
+    const did = gone ? /^[a-z]$/.test(key) && press(`a[data-go="${key}"]`) : act(key, live);
     if (did) event.preventDefault();
   });
 }

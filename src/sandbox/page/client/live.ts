@@ -4,6 +4,9 @@ import { follow } from './follow.ts';
 /** Failed looks wait longer and longer, up to this, milliseconds. */
 const MAX_WAIT = 10_000;
 
+/** A service that takes longer than this says nothing any more, milliseconds. */
+const MAX_ANSWER = 30_000;
+
 /** Keeps the page as the service has it. */
 export class Live {
   #etag = '';
@@ -35,12 +38,16 @@ export class Live {
   }
 
   /** Shows what an address has, without leaving the page. */
-  async load(href: string, init: RequestInit = {}): Promise<void> {
+  async load(href: string): Promise<void> {
     clearTimeout(this.#timer);
     const turn = ++this.#turn;
     try {
       const headers = { accept: 'text/html', ...(this.#etag === '' ? {} : { 'if-none-match': this.#etag }) };
-      const answer = await fetch(href, { cache: 'no-store', headers, ...init });
+      const answer = await fetch(href, {
+        cache: 'no-store',
+        headers,
+        signal: AbortSignal.timeout(MAX_ANSWER),
+      });
       if (answer.status !== 304) await this.#show(answer, turn);
       this.#reached();
     } catch {

@@ -51,8 +51,8 @@ export function boxDetail(ask: Ask, notice = '', status?: number): Shown {
     content: columns(
       html`${box.description !== '' && html`<p class="lead">${box.description}</p>`}
       ${policy ? profilePart(ask, box) : eventsPart(ask, box)}
-      ${part('variables', 'Variables', variableTable(ask, box.variables, 'Variables'))}
-      ${nestedPart(ask, box)} ${usersPart(ask, box)}`,
+      ${part('variables', 'Variables', variableTable(ask, box.variables))} ${nestedPart(ask, box)}
+      ${usersPart(ask, box)}`,
       html`${part('facts', 'Facts', factsOf(ask, box))} ${!policy && versionsPart(ask, box)}`,
     ),
     ...(status === undefined ? {} : { status }),

@@ -23,7 +23,7 @@ import {
 import { operationsPart } from './activity.ts';
 import { columns, detailPage, missing } from './detail.ts';
 import { logPart } from './log.ts';
-import { variableTable } from './variables.ts';
+import { instanceVariables } from './variables.ts';
 
 /** The instance of the path, undefined when the caller sees none. */
 export function instanceOf({ service, caller, params }: Ask): InstanceDoc | undefined {
@@ -47,7 +47,7 @@ export function instanceDetail(ask: Ask, notice = '', status?: number): Shown {
     actions: actions(actionsOf(ask, instance)),
     content: columns(
       html`${operationsPart(service, instance, query)} ${logPart(service, instance)} ${machinesPart(instance)}
-      ${part('variables', 'Variables', variableTable(ask, instance.variables, 'Variables'))}`,
+      ${part('variables', 'Variables', instanceVariables(ask, instance))}`,
       html`${part('facts', 'Facts', factsOf(ask, instance))} ${leasePart(ask, instance)}
       ${boxesPart(ask, instance)} ${bindingsPart(ask, instance)} ${tagsPart(ask, instance)}`,
     ),

@@ -115,16 +115,17 @@ export function actionsOf(ask: Ask, instance: InstanceDoc): Action[] {
     if (!mayChange) return 'You may read this instance, not change it';
     return allowed ? undefined : `Not possible while it is (${now})`;
   };
+  const operations = OPERATIONS.map(({ name, label, title, what, danger, allowed }): Action => ({
+    name,
+    label,
+    to: `${to}/do/${name}`,
+    title: title(instance.name),
+    what,
+    danger: danger === true,
+    refused: refusal(allowed(ask, instance)),
+  }));
   return [
-    ...OPERATIONS.map(({ name, label, title, what, danger, allowed }): Action => ({
-      name,
-      label,
-      to: `${to}/do/${name}`,
-      title: title(instance.name),
-      what,
-      danger: danger === true,
-      refused: refusal(allowed(ask, instance)),
-    })),
+    ...operations.filter(({ danger }) => danger !== true),
     {
       name: 'lease',
       label: 'Renew lease',
@@ -134,6 +135,8 @@ export function actionsOf(ask: Ask, instance: InstanceDoc): Action[] {
       refused: refusal(byTable('put')(ask, instance)),
       fields: leaseFields(instance.lease?.operation ?? 'terminate'),
     },
+    // What cannot be taken back stands apart from what is pressed every day.
+    ...operations.filter(({ danger }) => danger === true),
   ];
 }
 
