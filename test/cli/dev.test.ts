@@ -78,10 +78,10 @@ describe('boxwright dev, on its own', { timeout: 240_000 }, () => {
       env: { KUBECONFIG: kubeconfig },
     });
     expect(stdout).toMatch(/web-eu +True +Online/);
-    const link = /logs in once: (http:\/\/127\.0\.0\.1:\d+\/login\/\S+)/.exec(output.stderr)?.[1] ?? '';
+    const link = /logs in once: (http:\/\/127\.0\.0\.1:\d+\/page\/login\/\S+)/.exec(output.stderr)?.[1] ?? '';
     const follow = (): Promise<Response> => fetch(link, { redirect: 'manual' });
     const cookie = (await follow()).headers.get('set-cookie') ?? '';
-    const page = await fetch(new URL('/instances', link), { headers: { cookie } });
+    const page = await fetch(new URL('/page/instances', link), { headers: { cookie } });
     expect(await page.text()).toContain('web-eu');
     expect((await follow()).status).toBe(403);
     child.kill('SIGINT');

@@ -38,23 +38,23 @@ it(`shows a screen of ${ROWS} instances, boxes or calls within ${LIMIT_MS} ms of
   sandbox.admin.restore(multiplied(multiplied(sandbox.admin.snapshot(), 'instances', ROWS), 'boxes', ROWS));
   for (let n = 0; n < ROWS; n++) await call('GET', `/services/providers/${n}`);
   const form = Buffer.from('email=ops%40example.com&password=secret-1');
-  const login = await call('POST', '/login', form, { host: 'localhost:1' });
+  const login = await call('POST', '/page/login', form, { host: 'localhost:1' });
   const headers = { host: 'localhost:1', cookie: (login.headers['set-cookie'] ?? '').split(';')[0] ?? '' };
   const slow: string[] = [];
   const told: string[] = [];
   for (const path of [
-    '/instances',
-    '/instances?page=200',
-    '/instances?q=tag-42',
-    '/instances?sort=name&owner=ops&state=done',
-    '/instances?sort=-lease&size=200',
-    '/boxes?q=0042',
-    '/boxes?sort=-instances',
-    '/calls',
-    '/calls?q=9042&method=GET',
-    '/blobs',
-    `/instances/${instance.id.slice(0, -5)}00042`,
-    `/boxes/${boxes.box.id.slice(0, -5)}00042`,
+    '/page/instances',
+    '/page/instances?page=200',
+    '/page/instances?q=tag-42',
+    '/page/instances?sort=name&owner=ops&state=done',
+    '/page/instances?sort=-lease&size=200',
+    '/page/boxes?q=0042',
+    '/page/boxes?sort=-instances',
+    '/page/calls',
+    '/page/calls?q=9042&method=GET',
+    '/page/blobs',
+    `/page/instances/${instance.id.slice(0, -5)}00042`,
+    `/page/boxes/${boxes.box.id.slice(0, -5)}00042`,
   ]) {
     const measured: number[] = [];
     for (let n = 0; n < 7; n++) {

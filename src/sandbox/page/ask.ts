@@ -5,6 +5,8 @@ import type { Html } from './html.ts';
 export interface Ask {
   service: Service;
   caller: Caller;
+  /** Without the query. */
+  path: string;
   /** Path parameters by name, decoded. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;

@@ -9,7 +9,7 @@ export const loginForm = (next: string, notice: string, email = ''): Html =>
   html`<div class="login">
     <h1>Log in</h1>
     ${alert(notice)}
-    <form class="form" method="post" action="/login">
+    <form class="form" method="post" action="/page/login">
       <input type="hidden" name="next" value="${next}" />
       <label
         >Email <input name="email" type="email" required autocomplete="username" value="${email}" autofocus

@@ -24,7 +24,7 @@ const form = (fields: Record<string, string>): Uint8Array =>
   Buffer.from(new URLSearchParams(fields).toString());
 
 async function login({ call }: Fixture, email: string, password: string): Promise<string> {
-  const answer = await call('POST', '/login', form({ email, password }), NOBODY);
+  const answer = await call('POST', '/page/login', form({ email, password }), NOBODY);
   return (answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
 }
 
@@ -48,42 +48,44 @@ test('asks who comes, and lets in with a cookie that neither scripts nor the ser
   const fixture = await startFixture();
   started.push(fixture);
   const { call } = fixture;
-  const first = await call('GET', '/instances', undefined, NOBODY);
+  const first = await call('GET', '/page/instances', undefined, NOBODY);
   expect(first).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
-  expect(first.body).toContain('action="/login"');
+  expect(first.body).toContain('action="/page/login"');
   expect(first.headers['content-security-policy']).toContain("default-src 'none'");
   expect(first.headers['content-security-policy']).not.toContain('unsafe');
-  const wrong = await call('POST', '/login', form({ email: 'ops@example.com', password: 'no' }), NOBODY);
+  const wrong = await call('POST', '/page/login', form({ email: 'ops@example.com', password: 'no' }), NOBODY);
   expect(wrong.status).toBe(401);
   expect(wrong.body).toContain('Wrong email or password');
   const right = await call(
     'POST',
-    '/login',
+    '/page/login',
     form({ email: 'ops@example.com', password: 'secret-1' }),
     NOBODY,
   );
-  expect(right).toMatchObject({ status: 303, headers: { location: '/' } });
+  expect(right).toMatchObject({ status: 303, headers: { location: '/page/instances' } });
   const cookie = right.headers['set-cookie'] ?? '';
-  expect(cookie).toMatch(/^boxwright-page-8420=[0-9a-f-]{36}; Path=\/; HttpOnly; SameSite=Strict$/);
+  expect(cookie).toMatch(/^boxwright-page-8420=[0-9a-f-]{36}; Path=\/page; HttpOnly; SameSite=Strict$/);
   const inside = { ...NOBODY, cookie: cookie.split(';')[0] ?? '' };
-  expect((await call('GET', '/instances', undefined, inside)).body).toContain('There are no instances yet');
+  expect((await call('GET', '/page/instances', undefined, inside)).body).toContain(
+    'There are no instances yet',
+  );
   expect((await call('GET', '/services/instances', undefined, inside)).status).toBe(401);
 });
 
 test('comes back after the login to the link that was followed', async () => {
   const { call } = await visit();
-  const asked = await call('GET', '/boxes?q=a&owner=ops', undefined, NOBODY);
-  expect(asked.body).toContain('name="next" value="/boxes?q=a&amp;owner=ops"');
-  const fields = { email: 'ops@example.com', password: 'secret-1', next: '/boxes?q=a&owner=ops' };
-  const let_in = await call('POST', '/login', form(fields), NOBODY);
-  expect(let_in.headers['location']).toBe('/boxes?q=a&owner=ops');
+  const asked = await call('GET', '/page/boxes?q=a&owner=ops', undefined, NOBODY);
+  expect(asked.body).toContain('name="next" value="/page/boxes?q=a&amp;owner=ops"');
+  const fields = { email: 'ops@example.com', password: 'secret-1', next: '/page/boxes?q=a&owner=ops' };
+  const let_in = await call('POST', '/page/login', form(fields), NOBODY);
+  expect(let_in.headers['location']).toBe('/page/boxes?q=a&owner=ops');
 });
 
 test('logs out for good: the cookie is worth nothing afterwards', async () => {
   const { get, post } = await visit();
-  expect((await get('/boxes')).body).toContain('There are no boxes yet');
-  expect(await post('/logout')).toMatchObject({ status: 303 });
-  expect((await get('/boxes')).body).toContain('action="/login"');
+  expect((await get('/page/boxes')).body).toContain('There are no boxes yet');
+  expect(await post('/page/logout')).toMatchObject({ status: 303 });
+  expect((await get('/page/boxes')).body).toContain('action="/page/login"');
 });
 
 test('does not log in by a password where the organization does not allow it', async () => {
@@ -98,7 +100,7 @@ test('does not log in by a password where the organization does not allow it', a
 test('takes no form of another page of the same browser', async () => {
   const { call, deploy, deployable, post, sandbox } = await visit();
   const created = await deploy(await deployable());
-  const path = `/instances/${created.id}/do/force_terminate`;
+  const path = `/page/instances/${created.id}/do/force_terminate`;
   expect((await post(path, {}, { 'sec-fetch-site': 'same-site' })).status).toBe(403);
   expect((await ok(call('GET', created.uri))).operation.event).toBe('deploy');
   expect(sandbox.admin.calls({ method: 'DELETE' })).toEqual([]);
@@ -118,9 +120,9 @@ test('the link of a run logs in once, on this machine, and not when a browser on
   expect((await follow({ 'sec-purpose': 'prefetch;prerender' })).status).toBe(403);
   expect((await follow({ host: 'evil.example' })).status).toBe(403);
   const first = await follow();
-  expect(first).toMatchObject({ status: 303, headers: { location: '/' } });
+  expect(first).toMatchObject({ status: 303, headers: { location: '/page/instances' } });
   const cookie = (first.headers['set-cookie'] ?? '').split(';')[0] ?? '';
-  expect((await call('GET', '/boxes', undefined, { ...headers, cookie })).body).toContain('Log out');
+  expect((await call('GET', '/page/boxes', undefined, { ...headers, cookie })).body).toContain('Log out');
   const second = await follow();
   expect(second.status).toBe(403);
   expect(second.headers['set-cookie']).toBeUndefined();
@@ -139,19 +141,19 @@ test('escapes everything that clients have sent', async () => {
   const created = await deploy(boxes, { name: 'web & co', instance_tags: ['"><img src=x>'] });
   await clock.advance(4000);
   for (const path of [
-    '/instances',
-    `/instances/${created.id}`,
-    '/boxes',
-    `/boxes/${boxes.box.id}`,
-    '/calls',
-    '/blobs',
+    '/page/instances',
+    `/page/instances/${created.id}`,
+    '/page/boxes',
+    `/page/boxes/${boxes.box.id}`,
+    '/page/calls',
+    '/page/blobs',
   ]) {
     const { body, status } = await get(path);
     expect(status).toBe(200);
     expect(body).not.toMatch(/<script>alert|<img src=x>|<b>hi/);
   }
-  expect((await get('/instances')).body).toContain('web &amp; co');
-  expect((await get('/instances?q=%22%3E%3Cscript%3E')).body).not.toContain('"><script>');
+  expect((await get('/page/instances')).body).toContain('web &amp; co');
+  expect((await get('/page/instances?q=%22%3E%3Cscript%3E')).body).not.toContain('"><script>');
 });
 
 test('shows nothing of what belongs to others, and says that a link leads nowhere', async () => {
@@ -162,16 +164,17 @@ test('shows nothing of what belongs to others, and says that a link leads nowher
   sandbox.admin.createAccount({ email: 'eve@example.com', password: 'p' });
   const cookie = await login(owner, 'eve@example.com', 'p');
   const paths = [
-    `/instances/${created.id}`,
-    `/instances/${created.id}/log`,
-    `/boxes/${boxes.box.id}`,
-    `/boxes/${boxes.box.id}/deploy`,
-    `/policy-boxes/${boxes.policy.id}`,
-    '/workspaces/ops',
-    '/instances/i-unknown',
-    '/boxes/unknown',
-    '/providers/unknown',
-    '/blobs/unknown',
+    `/page/instances/${created.id}`,
+    `/page/instances/${created.id}/log`,
+    `/page/boxes/${boxes.box.id}`,
+    `/page/boxes/${boxes.box.id}/deploy`,
+    `/page/policy-boxes/${boxes.policy.id}`,
+    '/page/workspaces/ops',
+    '/page/instances/i-unknown',
+    '/page/boxes/unknown',
+    '/page/providers/unknown',
+    '/page/blobs/unknown',
+    '/page/nothing/at/all',
   ];
   for (const path of paths) {
     const answer = await call('GET', path, undefined, { ...NOBODY, cookie });
@@ -179,11 +182,18 @@ test('shows nothing of what belongs to others, and says that a link leads nowher
     expect(answer.body).toContain('that you can see');
     expect(answer.body).not.toContain('private');
   }
-  for (const path of ['/instances', '/boxes', '/policy-boxes', '/workspaces', '/blobs', '/calls']) {
+  for (const path of [
+    '/page/instances',
+    '/page/boxes',
+    '/page/policy-boxes',
+    '/page/workspaces',
+    '/page/blobs',
+    '/page/calls',
+  ]) {
     const { body } = await call('GET', path, undefined, { ...NOBODY, cookie });
     expect(body).not.toMatch(/private|>ops</);
   }
-  const post = `/instances/${created.id}/do/force_terminate`;
+  const post = `/page/instances/${created.id}/do/force_terminate`;
   expect((await call('POST', post, form({}), { ...NOBODY, cookie })).status).toBe(404);
   expect((await ok(call('GET', created.uri))).operation.event).toBe('deploy');
 });
@@ -192,7 +202,7 @@ test('leads links of earlier versions to the instance that they name', async () 
   const { get } = await visit();
   expect(await get('/?instance=i-unknown')).toMatchObject({
     status: 303,
-    headers: { location: '/instances/i-unknown' },
+    headers: { location: '/page/instances/i-unknown' },
   });
 });
 
@@ -203,24 +213,24 @@ test('every page of every route answers something that one can read', async () =
   await clock.advance(4000);
   const blob = String(boxes.box.events.install.url).split('/')[4] ?? '';
   const paths = {
-    '/instances': 'Instances',
-    [`/instances/${created.id}`]: 'failed with exit code 3',
-    [`/instances/${created.id}/log`]: '· install',
-    '/boxes': 'New box',
-    '/boxes/new': 'install',
-    '/boxes/new?type=policy': 'Test Provider',
-    [`/boxes/${boxes.box.id}`]: 'echo in',
-    [`/boxes/${boxes.box.id}/deploy`]: 'Policy box',
-    '/policy-boxes': boxes.policy.name,
-    [`/policy-boxes/${boxes.policy.id}`]: 'test.micro',
-    '/providers': 'Test Provider',
-    '/providers/00000000-0000-4000-8000-000000000001': 'Simulated Location',
-    '/workspaces': 'Shop Team',
-    '/workspaces/ops': '1 instance',
-    '/organization': 'you administer it',
-    '/blobs': 'install.sh',
-    [`/blobs/${blob}`]: boxes.box.name,
-    '/calls': 'POST',
+    '/page/instances': 'Instances',
+    [`/page/instances/${created.id}`]: 'failed with exit code 3',
+    [`/page/instances/${created.id}/log`]: '· install',
+    '/page/boxes': 'New box',
+    '/page/boxes/new': 'install',
+    '/page/boxes/new?type=policy': 'Test Provider',
+    [`/page/boxes/${boxes.box.id}`]: 'echo in',
+    [`/page/boxes/${boxes.box.id}/deploy`]: 'Policy box',
+    '/page/policy-boxes': boxes.policy.name,
+    [`/page/policy-boxes/${boxes.policy.id}`]: 'test.micro',
+    '/page/providers': 'Test Provider',
+    '/page/providers/00000000-0000-4000-8000-000000000001': 'Simulated Location',
+    '/page/workspaces': 'Shop Team',
+    '/page/workspaces/ops': '1 instance',
+    '/page/organization': 'you administer it',
+    '/page/blobs': 'install.sh',
+    [`/page/blobs/${blob}`]: boxes.box.name,
+    '/page/calls': 'POST',
   };
   for (const [path, expected] of Object.entries(paths)) {
     const { status, body } = await get(path);
@@ -239,12 +249,12 @@ test('counts the instances of policy boxes and of nested boxes, not of main boxe
     const row = (await get(path)).body.split(`id="row-${id}"`)[1]?.split('</tr>')[0] ?? '';
     return /class="num">\s*(\d+)/.exec(row)?.[1];
   };
-  expect(await countOf('/policy-boxes', boxes.policy.id)).toBe('2');
-  expect(await countOf('/boxes', boxes.box.id)).toBe('2');
-  expect(await countOf('/boxes', inner.id)).toBe('2');
+  expect(await countOf('/page/policy-boxes', boxes.policy.id)).toBe('2');
+  expect(await countOf('/page/boxes', boxes.box.id)).toBe('2');
+  expect(await countOf('/page/boxes', inner.id)).toBe('2');
   const version = { number: { major: 1, minor: 0, patch: 0 }, description: '' };
   await ok(call('PUT', boxes.box.uri, { ...boxes.box, version }));
-  expect((await get(`/boxes/${boxes.box.id}`)).body).toContain('1.0.0');
+  expect((await get(`/page/boxes/${boxes.box.id}`)).body).toContain('1.0.0');
 });
 
 test('never shows a password', async () => {
@@ -256,9 +266,9 @@ test('never shows a password', async () => {
   const box = { id: boxes.box.id, variables: [{ name: 'PASS', value: 'swordfish2' }] };
   const created = await deploy(boxes, { box });
   for (const path of [
-    `/boxes/${boxes.box.id}`,
-    `/boxes/${boxes.box.id}/deploy`,
-    `/instances/${created.id}`,
+    `/page/boxes/${boxes.box.id}`,
+    `/page/boxes/${boxes.box.id}/deploy`,
+    `/page/instances/${created.id}`,
   ]) {
     const { body } = await get(path);
     expect(body).toContain('PASS');
@@ -272,7 +282,7 @@ test('is in nobody’s way and nothing is in its way: no calls, no faults, no la
   sandbox.admin.addFault({ match: {}, hang: 'before' });
   sandbox.admin.setLatency(60_000);
   sandbox.admin.clearCalls();
-  const { status, body } = await get('/calls');
+  const { status, body } = await get('/page/calls');
   expect(status).toBe(200);
   expect(body).toContain('No client has called yet');
   expect(sandbox.admin.calls()).toEqual([]);
@@ -282,51 +292,51 @@ test('is in nobody’s way and nothing is in its way: no calls, no faults, no la
 test('shows the calls of clients with what became of them, and none that the page made', async () => {
   const { call, deploy, deployable, get, post, sandbox } = await visit();
   const created = await deploy(await deployable());
-  await post(`/instances/${created.id}/do/force_terminate`);
+  await post(`/page/instances/${created.id}/do/force_terminate`);
   await call('GET', '/services/boxes/unknown');
   sandbox.admin.addFault({ match: { route: '/services/providers' }, lose: 'after', times: 1 });
   await expect(call('GET', '/services/providers')).rejects.toThrow('connection');
   await call('GET', '/services/instances', undefined, { 'service-token': 'wrong' });
-  const { body } = await get('/calls');
+  const { body } = await get('/page/calls');
   expect(body).toContain('/services/boxes/unknown');
   expect(body).toContain('connection lost after the effect');
   expect(body).toContain('>401<');
   expect(body).not.toContain('force_terminate');
-  expect((await get('/calls?outcome=4xx')).body).toContain('2 calls, of');
+  expect((await get('/page/calls?outcome=4xx')).body).toContain('2 calls, of');
 });
 
 test('answers nothing new with 304', async () => {
   const { get } = await visit();
-  const { headers } = await get('/boxes');
-  const again = await get('/boxes', { 'if-none-match': headers['etag'] ?? '' });
+  const { headers } = await get('/page/boxes');
+  const again = await get('/page/boxes', { 'if-none-match': headers['etag'] ?? '' });
   expect(again).toMatchObject({ status: 304, body: '' });
 });
 
 test('says what the service said against an action, beside what it is about', async () => {
   const { clock, deploy, deployable, post, sandbox } = await visit();
   const created = await deploy(await deployable(), { name: 'web' });
-  const refused = await post(`/instances/${created.id}/do/poweron`);
+  const refused = await post(`/page/instances/${created.id}/do/poweron`);
   expect(refused.status).toBe(409);
   expect(refused.body).toContain('role="alert"');
   expect(refused.body).toContain('poweron: not possible while instance');
   await clock.advance(4000);
   sandbox.admin.addFault({ match: { route: '/services/instances/*' }, lose: 'after', times: 1 });
-  const lost = await post(`/instances/${created.id}/do/shutdown`);
+  const lost = await post(`/page/instances/${created.id}/do/shutdown`);
   expect(lost.status).toBe(502);
   expect(lost.body).toContain('the connection broke after the call took effect');
-  expect((await post(`/instances/${created.id}/do/dance`)).status).toBe(404);
+  expect((await post(`/page/instances/${created.id}/do/dance`)).status).toBe(404);
 });
 
 test('renews a lease, counted from now', async () => {
   const { call, clock, deploy, deployable, get, post } = await visit();
   const created = await deploy(await deployable());
   await clock.advance(4000);
-  const to = `/instances/${created.id}/do/lease`;
+  const to = `/page/instances/${created.id}/do/lease`;
   await post(to, { lease: 'shutdown', 'lease-number': '3', 'lease-unit': 'days' });
   const { lease } = await ok(call('GET', created.uri));
   expect(lease.operation).toBe('shutdown');
   expect(Date.parse(`${lease.expire.replace(' ', 'T')}Z`) - clock.now()).toBe(3 * 86_400_000);
-  expect((await get(`/instances/${created.id}`)).body).toContain('shutdown in 3 d 0 h');
+  expect((await get(`/page/instances/${created.id}`)).body).toContain('shutdown in 3 d 0 h');
   await post(to, { lease: 'alwayson' });
   expect((await ok(call('GET', created.uri))).lease.operation).toBe('alwayson');
   const huge = { lease: 'terminate', 'lease-number': '1e300', 'lease-unit': 'weeks' };
@@ -338,8 +348,11 @@ test('makes a box of a form, and deploys it with what another form says', async 
   const fields = { type: 'policy', name: 'two', requirements: 'Linux', instances: '2', flavor: 'test.small' };
   const schema = 'http://sandbox.boxwright.dev/schemas/test/compute/profile';
   const provider = '00000000-0000-4000-8000-000000000001';
-  const policy = await post('/boxes/new', { ...fields, provider, 'profile-schema': schema });
-  expect(policy).toMatchObject({ status: 303, headers: { location: /^\/policy-boxes\/[0-9a-f-]{36}$/ } });
+  const policy = await post('/page/boxes/new', { ...fields, provider, 'profile-schema': schema });
+  expect(policy).toMatchObject({
+    status: 303,
+    headers: { location: /^\/page\/policy-boxes\/[0-9a-f-]{36}$/ },
+  });
   const script = {
     type: 'script',
     name: 'web',
@@ -350,7 +363,7 @@ test('makes a box of a form, and deploys it with what another form says', async 
     'variable-required': 'yes',
     'event-install': 'echo "one"\r\necho "two"',
   };
-  const made = await post('/boxes/new', script);
+  const made = await post('/page/boxes/new', script);
   const id = (made.headers['location'] ?? '').split('/').at(-1) ?? '';
   const box = await ok(call('GET', `/services/boxes/${id}`));
   expect(box).toMatchObject({
@@ -358,16 +371,18 @@ test('makes a box of a form, and deploys it with what another form says', async 
     variables: [{ name: 'PORT', type: 'Port', value: '80', required: true }],
   });
   expect((await call('GET', box.events.install.url)).body).toBe('echo "one"\necho "two"\n');
-  const asked = (await get(`/boxes/${id}/deploy`)).body;
+  const asked = (await get(`/page/boxes/${id}/deploy`)).body;
   expect(asked).toContain('name="v  PORT"');
   const policyId = policy.headers['location']?.split('/').at(-1) ?? '';
-  const deployed = await post(`/boxes/${id}/deploy`, {
+  const deployed = await post(`/page/boxes/${id}/deploy`, {
     name: 'web-1',
     owner: 'shop',
     policy: policyId,
     'v  PORT': '8080',
   });
-  const instance = await ok(call('GET', `/services${deployed.headers['location'] ?? ''}`));
+  const instance = await ok(
+    call('GET', (deployed.headers['location'] ?? '').replace('/page/', '/services/')),
+  );
   expect(instance).toMatchObject({
     name: 'web-1',
     owner: 'shop',
@@ -379,7 +394,7 @@ test('makes a box of a form, and deploys it with what another form says', async 
 
 test('makes a box whole or not at all, and keeps what was filled in', async () => {
   const { call, post } = await visit();
-  const refused = await post('/boxes/new', {
+  const refused = await post('/page/boxes/new', {
     type: 'script',
     name: 'half',
     'variable-name': 'PORT',
@@ -398,7 +413,11 @@ test('says on a form why a deploy was refused', async () => {
   const { deployable, post } = await visit();
   const variables = [{ name: 'NAME', type: 'Text', value: '', required: true, visibility: 'public' }];
   const { box, policy } = await deployable({}, { variables });
-  const refused = await post(`/boxes/${box.id}/deploy`, { name: 'my web', owner: 'ops', policy: policy.id });
+  const refused = await post(`/page/boxes/${box.id}/deploy`, {
+    name: 'my web',
+    owner: 'ops',
+    policy: policy.id,
+  });
   expect(refused.status).toBe(400);
   expect(refused.body).toContain('&quot;NAME&quot; is required and has no value');
   expect(refused.body).toContain('value="my web"');
@@ -418,7 +437,7 @@ test('shows every variable of an instance, and which of them were set for it', a
   );
   const box = { id: boxes.box.id, variables: [{ name: 'WORKERS', value: '7', scope: 'runtime' }] };
   const created = await deploy(boxes, { box });
-  const part = (await get(`/instances/${created.id}`)).body.split('id="variables"')[1] ?? '';
+  const part = (await get(`/page/instances/${created.id}`)).body.split('id="variables"')[1] ?? '';
   const rows = part.split('</section>')[0].split('<tr>').slice(2);
   const texts = rows.map((row: string) =>
     row
@@ -431,4 +450,13 @@ test('shows every variable of an instance, and which of them were set for it', a
     `runtime ${inner.name} Box its box`,
     'runtime. WORKERS 7 Number this instance',
   ]);
+});
+
+test('leaves every address but its own to the service', async () => {
+  const { call, get } = await visit();
+  for (const path of ['/instances', '/boxes', '/login', '/organizations/public', '/page.css', '/pages/x']) {
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  }
+  expect((await call('PUT', '/organizations/public/sync_groups')).status).not.toBe(404);
+  expect(await get('/')).toMatchObject({ status: 303, headers: { location: '/page/instances' } });
 });

@@ -9,7 +9,8 @@ import { ICON, SCRIPT, STYLE } from './client.generated.ts';
 import { html } from './html.ts';
 import { PAGE_HEADER } from './lists/calls.ts';
 import { accountOf, loginForm } from './login.ts';
-import { PAGE_ROUTES } from './routes.ts';
+import { pathOf } from './pieces.ts';
+import { nowhere, PAGE_ROUTES } from './routes.ts';
 import { cookieToken, isLoopback, isOwnForm, safeNext, setCookie, Tickets } from './session.ts';
 import { documentOf } from './shell.ts';
 
@@ -25,13 +26,16 @@ const HEADERS = {
 const MAX_FORM_BYTES = 4_000_000;
 
 const ASSETS: Readonly<Record<string, { type: string; text: string }>> = {
-  '/page.css': { type: 'text/css; charset=utf-8', text: STYLE },
-  '/page.js': { type: 'text/javascript; charset=utf-8', text: SCRIPT },
-  '/page.svg': { type: 'image/svg+xml', text: ICON },
+  '/page/style.css': { type: 'text/css; charset=utf-8', text: STYLE },
+  '/page/script.js': { type: 'text/javascript; charset=utf-8', text: SCRIPT },
+  '/page/icon.svg': { type: 'image/svg+xml', text: ICON },
 };
 
+/** Where somebody begins who wants nothing in particular. */
+const START = '/page/instances';
+
 /** Paths of the page that need no login. */
-const OPEN = ['/login', '/login/{ticket}', '/logout'] as const;
+const OPEN = ['/', '/page', '/page/login', '/page/login/{ticket}', '/page/logout'] as const;
 
 const FAILED = {
   title: 'The page failed',
@@ -42,6 +46,8 @@ const FAILED = {
 };
 
 type OwnRoute = { method: string; path: string; show?: PageRoute['show'] };
+
+const ASTRAY: OwnRoute = { method: 'GET', path: '', show: nowhere };
 
 /**
  * The page for somebody in front of a browser. It stands in front of the service: what it reads is no call, and no
@@ -72,19 +78,25 @@ export class Page {
     this.#router = new Router<OwnRoute>([
       ...PAGE_ROUTES,
       ...Object.keys(ASSETS).map((path) => ({ method: 'GET', path })),
-      { method: 'POST', path: '/login' },
-      { method: 'GET', path: '/login' },
-      { method: 'GET', path: '/login/{ticket}' },
-      { method: 'POST', path: '/logout' },
+      { method: 'GET', path: '/' },
+      { method: 'GET', path: '/page' },
+      { method: 'POST', path: '/page/login' },
+      { method: 'GET', path: '/page/login' },
+      { method: 'GET', path: '/page/login/{ticket}' },
+      { method: 'POST', path: '/page/logout' },
     ]);
   }
 
   /** The answer to a request of the page; undefined when it is one for the service. */
   handle(request: SandboxRequest): Promise<SandboxAnswer> | undefined {
-    const match = this.#router.match(request.method, request.path.split('?', 1)[0] ?? '');
-    if (match.kind !== 'route') return undefined;
+    const path = request.path.split('?', 1)[0] ?? '';
+    const match = this.#router.match(request.method, path);
+    // Everything below is the page's, and nothing else is: the service has none of these paths.
+    const astray = request.method === 'GET' && path.startsWith('/page/') && match.kind === 'none';
+    if (match.kind !== 'route' && !astray) return undefined;
     const url = new URL(`http://page${request.path}`);
-    return this.#answer(request, url, match.route, match.params).catch((error: unknown) => {
+    const [route, params] = match.kind === 'route' ? [match.route, match.params] : [ASTRAY, {}];
+    return this.#answer(request, url, route, params).catch((error: unknown) => {
       this.#onError(error);
       return page(500, documentOf({ ...FAILED, user: '', every: 0 }));
     });
@@ -94,7 +106,7 @@ export class Page {
   loginPath(account: string): string {
     const ticket = this.#service.ids.uuid();
     this.#tickets.add(ticket, account);
-    return `/login/${ticket}`;
+    return `/page/login/${ticket}`;
   }
 
   async #answer(
@@ -107,20 +119,22 @@ export class Page {
     if (asset !== undefined) return text(200, asset.type, asset.text, request, 'no-cache');
     const { method, headers } = request;
     if (method === 'POST' && !isOwnForm(headers)) {
-      return this.#outside('/', 'The form came from another page: log in and try again.', 403);
+      return this.#outside(START, 'The form came from another page: log in and try again.', 403);
     }
-    if (request.body.byteLength > MAX_FORM_BYTES) return this.#outside('/', 'That is too much to take.', 413);
+    if (request.body.byteLength > MAX_FORM_BYTES)
+      return this.#outside(START, 'That is too much to take.', 413);
     if (isOpen(route.path)) return this.#openRoute(request, url, route.path, params);
     const { engine, store } = this.#service;
     engine.settle();
     const token = cookieToken(headers);
     const caller = token === undefined ? undefined : this.#callers.of({ cookie: `token=${token}` });
     if (caller === undefined || token === undefined || route.show === undefined) {
-      return this.#outside(method === 'POST' ? '/' : `${url.pathname}${url.search}`, '');
+      return this.#outside(method === 'POST' ? START : `${url.pathname}${url.search}`, '');
     }
     const ask: Ask = {
       service: this.#service,
       caller,
+      path: url.pathname,
       params,
       query: url.searchParams,
       form: formOf(request),
@@ -143,8 +157,13 @@ export class Page {
     path: (typeof OPEN)[number],
     params: Readonly<Record<string, string>>,
   ): Promise<SandboxAnswer> {
-    if (path === '/logout') return this.#logout(request);
-    if (path === '/login/{ticket}') return this.#follow(request, params['ticket'] ?? '');
+    if (path === '/' || path === '/page') {
+      // Links of earlier versions name the instance in the query.
+      const instance = url.searchParams.get('instance');
+      return redirect(instance === null ? START : pathOf('instances', instance));
+    }
+    if (path === '/page/logout') return this.#logout(request);
+    if (path === '/page/login/{ticket}') return this.#follow(request, params['ticket'] ?? '');
     if (request.method !== 'POST') return this.#outside(safeNext(url.searchParams.get('next')), '');
     const form = formOf(request);
     const account = accountOf(this.#service, form);
@@ -161,9 +180,9 @@ export class Page {
       method === 'GET' && !ahead && isLoopback(headers['host'] ?? '')
         ? this.#tickets.take(ticket)
         : undefined;
-    if (account !== undefined) return this.#letIn({ headers }, account, '/');
+    if (account !== undefined) return this.#letIn({ headers }, account, START);
     return this.#outside(
-      '/',
+      START,
       'This link was used already, or is of an earlier run: log in with email and password.',
       403,
     );
@@ -187,7 +206,7 @@ export class Page {
     const token = cookieToken(headers);
     if (token !== undefined) store.database.share(() => store.tokens.delete(tokenHash(token)));
     await store.database.settled();
-    return redirect('/', setCookie(headers, ''));
+    return redirect(START, setCookie(headers, ''));
   }
 
   async #call(

@@ -12,7 +12,7 @@ export const mono = (content: Part): Html => html`<span class="mono">${content}<
 export const link = (to: string, text: string): Html => html`<a href="${to}">${text}</a>`;
 
 /** A path of the page with one id in it. */
-export const pathOf = (section: string, id: string): string => `/${section}/${encodeURIComponent(id)}`;
+export const pathOf = (section: string, id: string): string => `/page/${section}/${encodeURIComponent(id)}`;
 
 /** A timestamp to the second; the rest of it is in the title. */
 export function time(stamp: string | null | undefined): Html {

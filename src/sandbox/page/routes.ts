@@ -23,10 +23,9 @@ const idOf = ({ params }: Ask): string => params['id'] ?? '';
 const get = (path: string, show: PageRoute['show']): PageRoute => ({ method: 'GET', path, show });
 const post = (path: string, show: PageRoute['show']): PageRoute => ({ method: 'POST', path, show });
 
-/** Links of earlier versions name the instance in the query. */
-function home({ query }: Ask): Shown {
-  const instance = query.get('instance');
-  return { kind: 'goto', to: instance === null ? '/instances' : pathOf('instances', instance) };
+/** What an address of the page shows that no route has. */
+export function nowhere({ path }: Ask): Shown {
+  return missing('instances', 'Instances', 'page', path);
 }
 
 async function act(ask: Ask): Promise<Shown> {
@@ -35,7 +34,7 @@ async function act(ask: Ask): Promise<Shown> {
   const answer = await carryOut(ask, name, id);
   if (answer === undefined) return missing('instances', 'Instances', 'action', name);
   if (!answer.ok) return instanceDetail(ask, answer.message, answer.status);
-  return { kind: 'goto', to: name === 'delete' ? '/instances' : pathOf('instances', id) };
+  return { kind: 'goto', to: name === 'delete' ? '/page/instances' : pathOf('instances', id) };
 }
 
 /** Carries out a call, and shows the record again with what the service said against it. */
@@ -60,22 +59,21 @@ function log(ask: Ask): Shown {
 
 /** Everything that the page shows to somebody who is logged in. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
-  get('/', home),
-  get('/instances', instanceList),
-  get('/instances/{id}', (ask) => instanceDetail(ask)),
-  get('/instances/{id}/log', log),
-  post('/instances/{id}/do/{action}', act),
-  get('/boxes', boxList),
-  get('/policy-boxes', policyBoxList),
-  get('/boxes/new', (ask) => newBoxForm(ask)),
-  post('/boxes/new', boxFromForm),
-  get('/boxes/{id}', (ask) => boxDetail(ask)),
-  get('/policy-boxes/{id}', (ask) => boxDetail(ask)),
-  get('/boxes/{id}/deploy', (ask) => deployForm(ask)),
-  post('/boxes/{id}/deploy', deployFromForm),
-  post('/boxes/{id}/delete', (ask) => {
+  get('/page/instances', instanceList),
+  get('/page/instances/{id}', (ask) => instanceDetail(ask)),
+  get('/page/instances/{id}/log', log),
+  post('/page/instances/{id}/do/{action}', act),
+  get('/page/boxes', boxList),
+  get('/page/policy-boxes', policyBoxList),
+  get('/page/boxes/new', (ask) => newBoxForm(ask)),
+  post('/page/boxes/new', boxFromForm),
+  get('/page/boxes/{id}', (ask) => boxDetail(ask)),
+  get('/page/policy-boxes/{id}', (ask) => boxDetail(ask)),
+  get('/page/boxes/{id}/deploy', (ask) => deployForm(ask)),
+  post('/page/boxes/{id}/deploy', deployFromForm),
+  post('/page/boxes/{id}/delete', (ask) => {
     const box = boxOf(ask);
-    const list = box !== undefined && isPolicy(box) ? '/policy-boxes' : '/boxes';
+    const list = box !== undefined && isPolicy(box) ? '/page/policy-boxes' : '/page/boxes';
     return carry(
       'DELETE',
       (id) => `/services/boxes/${id}`,
@@ -83,30 +81,30 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
       boxDetail,
     )(ask);
   }),
-  get('/providers', providerList),
-  get('/providers/{id}', (ask) => providerDetail(ask)),
+  get('/page/providers', providerList),
+  get('/page/providers/{id}', (ask) => providerDetail(ask)),
   post(
-    '/providers/{id}/sync',
+    '/page/providers/{id}/sync',
     carry(
       'PUT',
       (id) => `/services/providers/${id}/sync`,
-      (id) => `/providers/${id}`,
+      (id) => `/page/providers/${id}`,
       providerDetail,
     ),
   ),
   post(
-    '/providers/{id}/delete',
+    '/page/providers/{id}/delete',
     carry(
       'DELETE',
       (id) => `/services/providers/${id}`,
-      () => '/providers',
+      () => '/page/providers',
       providerDetail,
     ),
   ),
-  get('/workspaces', workspaceList),
-  get('/workspaces/{id}', workspaceDetail),
-  get('/organization', organizationDetail),
-  get('/blobs', blobList),
-  get('/blobs/{id}', blobDetail),
-  get('/calls', callList),
+  get('/page/workspaces', workspaceList),
+  get('/page/workspaces/{id}', workspaceDetail),
+  get('/page/organization', organizationDetail),
+  get('/page/blobs', blobList),
+  get('/page/blobs/{id}', blobDetail),
+  get('/page/calls', callList),
 ];

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { cookieToken, isLoopback, isOwnForm, safeNext, setCookie, Tickets } from './session.ts';
 
-test.each(['/instances/i-1', '/boxes?q=a&page=2', '/'])('goes on to %s after a login', (next) => {
-  expect(safeNext(next)).toBe(next);
-});
+test.each(['/page/instances/i-1', '/page/boxes?q=a&page=2', '/page/calls'])(
+  'goes on to %s after a login',
+  (next) => {
+    expect(safeNext(next)).toBe(next);
+  },
+);
 
 test.each([
   null,
@@ -11,11 +14,12 @@ test.each([
   'https://evil.example/',
   '//evil.example',
   '/\\evil.example',
-  '/\t/evil.example',
-  '/logout',
+  '/page/../\t/evil.example',
+  '/page/logout',
+  '/services/boxes',
   'x',
-])('goes to the start of the page instead of %j', (next) => {
-  expect(safeNext(next)).toBe('/');
+])('goes to the instances instead of %j', (next) => {
+  expect(safeNext(next)).toBe('/page/instances');
 });
 
 test('knows the cookie of its own port only', () => {
@@ -25,7 +29,7 @@ test('knows the cookie of its own port only', () => {
   };
   expect(cookieToken(headers)).toBe('mine');
   expect(cookieToken({ ...headers, host: '127.0.0.1:9000' })).toBeUndefined();
-  expect(setCookie(headers, 'mine')).toBe('boxwright-page-8420=mine; Path=/; HttpOnly; SameSite=Strict');
+  expect(setCookie(headers, 'mine')).toBe('boxwright-page-8420=mine; Path=/page; HttpOnly; SameSite=Strict');
 });
 
 test('takes forms of its own only', () => {

@@ -5,8 +5,8 @@ const MAX_TICKETS = 16;
 
 /**
  * The name of the page's cookie. Browsers send cookies to every port of a host: with the port in the name two
- * services of one machine do not log each other out. `/services` does not know this cookie, so no other page of
- * the machine can use it to call the service.
+ * services of one machine do not log each other out. It is sent to the page only and `/services` does not know it,
+ * so no other page of the machine can use it to call the service.
  */
 export function cookieName(headers: Readonly<Record<string, string>>): string {
   const port = /:(\d+)$/.exec(headers['host'] ?? '')?.[1] ?? '80';
@@ -24,7 +24,7 @@ export function cookieToken(headers: Readonly<Record<string, string>>): string |
 /** The header that logs in with `token`, or out with "". */
 export function setCookie(headers: Readonly<Record<string, string>>, token: string): string {
   const end = token === '' ? '; Max-Age=0' : '';
-  return `${cookieName(headers)}=${token}; Path=/; HttpOnly; SameSite=Strict${end}`;
+  return `${cookieName(headers)}=${token}; Path=/page; HttpOnly; SameSite=Strict${end}`;
 }
 
 /** Whether a form comes from the page itself, and from no other page that is open in the same browser. */
@@ -40,11 +40,9 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 /** Whether a `Host` header, or the host of an address, means this machine. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
-/** Where to go after a login: a path of the page, and nothing that leads elsewhere. */
+/** Where to go after a login: an address of the page, and nothing that leads elsewhere or out again. */
 export function safeNext(next: string | null): string {
-  if (next === null || !/^\/(?![/\\])/.test(next) || next.startsWith('/log')) return '/';
-  // oxlint-disable-next-line no-control-regex -- browsers drop control characters, and what is left may be a host
-  return /[\u0000-\u0020\\]/.test(next) ? '/' : next;
+  return next !== null && /^\/page\/(?!log)[!-~]*$/.test(next) ? next : '/page/instances';
 }
 
 /** Links that log in once. They are kept in memory only: none outlives the run. */

@@ -2,14 +2,14 @@ import type { Section } from './ask.ts';
 import { html, type Html } from './html.ts';
 
 const SECTIONS: readonly { section: Section; path: string; title: string; key: string }[] = [
-  { section: 'instances', path: '/instances', title: 'Instances', key: 'i' },
-  { section: 'boxes', path: '/boxes', title: 'Boxes', key: 'b' },
-  { section: 'policy-boxes', path: '/policy-boxes', title: 'Policy boxes', key: 'p' },
-  { section: 'providers', path: '/providers', title: 'Providers', key: 'r' },
-  { section: 'workspaces', path: '/workspaces', title: 'Workspaces', key: 'w' },
-  { section: 'organization', path: '/organization', title: 'Organization', key: 'o' },
-  { section: 'blobs', path: '/blobs', title: 'Blobs', key: 'f' },
-  { section: 'calls', path: '/calls', title: 'Calls', key: 'c' },
+  { section: 'instances', path: '/page/instances', title: 'Instances', key: 'i' },
+  { section: 'boxes', path: '/page/boxes', title: 'Boxes', key: 'b' },
+  { section: 'policy-boxes', path: '/page/policy-boxes', title: 'Policy boxes', key: 'p' },
+  { section: 'providers', path: '/page/providers', title: 'Providers', key: 'r' },
+  { section: 'workspaces', path: '/page/workspaces', title: 'Workspaces', key: 'w' },
+  { section: 'organization', path: '/page/organization', title: 'Organization', key: 'o' },
+  { section: 'blobs', path: '/page/blobs', title: 'Blobs', key: 'f' },
+  { section: 'calls', path: '/page/calls', title: 'Calls', key: 'c' },
 ];
 
 export interface Shell {
@@ -32,16 +32,16 @@ export function documentOf({ title, section, content, user, every }: Shell): str
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} · Boxwright sandbox</title>
-        <link rel="stylesheet" href="/page.css" />
-        <link rel="icon" href="/page.svg" type="image/svg+xml" />
-        ${inside && html`<script src="/page.js" defer></script>`}
+        <link rel="stylesheet" href="/page/style.css" />
+        <link rel="icon" href="/page/icon.svg" type="image/svg+xml" />
+        ${inside && html`<script src="/page/script.js" defer></script>`}
         ${every > 0 && html`<noscript><meta http-equiv="refresh" content="5" /></noscript>`}
       </head>
       <body data-every="${every}" data-page="${inside ? 'inside' : 'login'}">
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
-          <a class="brand" href="/"
-            ><img src="/page.svg" alt="" width="22" height="22" /> Boxwright <span>sandbox</span></a
+          <a class="brand" href="/page/instances"
+            ><img src="/page/icon.svg" alt="" width="22" height="22" /> Boxwright <span>sandbox</span></a
           >
           ${inside && tools(user)}
         </header>
@@ -60,7 +60,7 @@ const tools = (user: string): Html =>
       Keys
     </button>
     <span class="who" title="Logged in as ${user}">${user}</span>
-    <form method="post" action="/logout"><button class="quiet">Log out</button></form>
+    <form method="post" action="/page/logout"><button class="quiet">Log out</button></form>
   </div>`;
 
 const navigation = (current: Section | undefined): Html =>

@@ -17,9 +17,9 @@ mkdirSync(folder, { recursive: true });
 const world = await startWorld();
 const browser = await startChromium();
 const pages = {
-  instances: '/instances',
-  instance: `/instances/${world.instances['web-eu'].id}`,
-  box: `/boxes/${world.web.id}`,
+  instances: '/page/instances',
+  instance: `/page/instances/${world.instances['web-eu'].id}`,
+  box: `/page/boxes/${world.web.id}`,
 };
 try {
   for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {

@@ -215,7 +215,7 @@ function usersPart(ask: Ask, box: BoxDoc): Html {
       ? nothing('No instance is made of it.')
       : table(['Instance', 'State', 'Owner|mid', 'Updated (UTC)|wide'], instanceRows, 'Instances')
   }
-  ${total > MAX_USERS && html`<p>${link(`/instances?q=${base}`, `All ${count(total, 'instance', 'instances')}`)}</p>`}
+  ${total > MAX_USERS && html`<p>${link(`/page/instances?q=${base}`, `All ${count(total, 'instance', 'instances')}`)}</p>`}
   ${
     boxes.length > 0 &&
     html`<p>

@@ -47,7 +47,7 @@ export function detailPage(detail: Detail): Shown {
 
 const crumbs = (section: Section, list: string): Html =>
   html`<nav class="crumbs" aria-label="Where you are">
-    <a href="/${section}" data-key="u" aria-keyshortcuts="u">${list}</a>
+    <a href="/page/${section}" data-key="u" aria-keyshortcuts="u">${list}</a>
   </nav>`;
 
 /** What a link that leads nowhere is answered with. */
@@ -56,7 +56,7 @@ export function missing(section: Section, list: string, what: string, id: string
     <div class="empty">
       <h1>There is no ${what} <code>${id.slice(0, 100)}</code> that you can see</h1>
       <p>It may have been deleted, belong to somebody else, or to another service.</p>
-      <p><a class="button" href="/${section}">${list}</a></p>
+      <p><a class="button" href="/page/${section}">${list}</a></p>
     </div>`;
   return { kind: 'page', title: `No such ${what}`, section, content, status: 404 };
 }

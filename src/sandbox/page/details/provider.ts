@@ -91,7 +91,7 @@ function boxesPart(ask: Ask, provider: ProviderDoc): Html {
     'policy-boxes',
     'Policy boxes that deploy on it',
     rows.length === 0
-      ? html`<p class="muted">None. ${link('/boxes/new?type=policy', 'Make one')}.</p>`
+      ? html`<p class="muted">None. ${link('/page/boxes/new?type=policy', 'Make one')}.</p>`
       : table(['Policy box', 'Owner'], rows, 'Policy boxes'),
   );
 }

@@ -30,10 +30,10 @@ function holdsPart({ service }: Ask, { id }: WorkspaceDoc): Html {
   const policies = own.filter((box) => box.kind === 'policy').length;
   const owner = encodeURIComponent(id);
   const rows = [
-    link(`/instances?owner=${owner}`, count(instances.by('owner', id).length, 'instance', 'instances')),
-    link(`/boxes?owner=${owner}`, count(own.length - policies, 'box', 'boxes')),
-    link(`/policy-boxes?owner=${owner}`, count(policies, 'policy box', 'policy boxes')),
-    link(`/providers?owner=${owner}`, count(providers.by('owner', id).length, 'provider', 'providers')),
+    link(`/page/instances?owner=${owner}`, count(instances.by('owner', id).length, 'instance', 'instances')),
+    link(`/page/boxes?owner=${owner}`, count(own.length - policies, 'box', 'boxes')),
+    link(`/page/policy-boxes?owner=${owner}`, count(policies, 'policy box', 'policy boxes')),
+    link(`/page/providers?owner=${owner}`, count(providers.by('owner', id).length, 'provider', 'providers')),
   ];
   return part(
     'holds',

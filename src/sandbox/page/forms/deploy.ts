@@ -45,7 +45,7 @@ export function deployForm(ask: Ask, notice = '', status?: number): Shown {
     .filter((other) => other.version === undefined && (isPolicy(other) || other.kind === 'cloudformation'))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const content = html`<nav class="crumbs" aria-label="Where you are">
-      <a href="/boxes">Boxes</a> ${link(pathOf('boxes', box.id), box.name)}
+      <a href="/page/boxes">Boxes</a> ${link(pathOf('boxes', box.id), box.name)}
     </nav>
     ${alert(notice)}
     <h1>Deploy ${box.name}</h1>
@@ -53,7 +53,7 @@ export function deployForm(ask: Ask, notice = '', status?: number): Shown {
       policies.length === 0
         ? html`<div class="empty">
             <p>There is no policy box that says where to deploy it.</p>
-            <p>${link('/boxes/new?type=policy', 'Make one')} for the Test Provider first.</p>
+            <p>${link('/page/boxes/new?type=policy', 'Make one')} for the Test Provider first.</p>
           </div>`
         : html`<form class="form" method="post" action="${pathOf('boxes', box.id)}/deploy">
             <label

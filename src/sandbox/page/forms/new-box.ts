@@ -17,7 +17,7 @@ export function newBoxForm(ask: Ask, notice = '', status?: number): Shown {
   const { form, caller } = ask;
   const policy = isPolicyForm(ask);
   const title = policy ? 'New policy box' : 'New box';
-  const back = policy ? '/policy-boxes' : '/boxes';
+  const back = policy ? '/page/policy-boxes' : '/page/boxes';
   const content = html`<nav class="crumbs" aria-label="Where you are">
       <a href="${back}">${policy ? 'Policy boxes' : 'Boxes'}</a>
     </nav>
@@ -26,12 +26,13 @@ export function newBoxForm(ask: Ask, notice = '', status?: number): Shown {
     <p class="lead">
       ${
         policy
-          ? html`Says where something is deployed. Or make a <a href="/boxes/new">box</a>, which says what.`
-          : html`Says what is installed. Or make a <a href="/boxes/new?type=policy">policy box</a>, which says
-              where.`
+          ? html`Says where something is deployed. Or make a <a href="/page/boxes/new">box</a>, which says
+              what.`
+          : html`Says what is installed. Or make a <a href="/page/boxes/new?type=policy">policy box</a>, which
+              says where.`
       }
     </p>
-    <form class="form" method="post" action="/boxes/new">
+    <form class="form" method="post" action="/page/boxes/new">
       <input type="hidden" name="type" value="${policy ? 'policy' : 'script'}" />
       <label
         >Name <input name="name" maxlength="256" required value="${form.get('name') ?? ''}" autofocus

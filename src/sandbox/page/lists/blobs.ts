@@ -63,7 +63,7 @@ export function blobList(ask: Ask): Shown {
       empty: html`<p>No box of yours refers to an uploaded file.</p>
         <p>
           Scripts of events and values of File variables are blobs. Make a
-          ${link('/boxes/new', 'box with a script')}, or send
+          ${link('/page/boxes/new', 'box with a script')}, or send
           <code>POST /services/blobs/upload/{file_name}</code>.
         </p>`,
     },

@@ -20,7 +20,7 @@ export function providerId({ fields }: BoxDoc): string {
 }
 
 const newBox = (type: string, text: string): Html =>
-  html`<a class="button primary" href="/boxes/new?type=${type}">${text}</a>`;
+  html`<a class="button primary" href="/page/boxes/new?type=${type}">${text}</a>`;
 
 export function boxList(ask: Ask): Shown {
   const versions = versionColumn(ask);
@@ -36,7 +36,7 @@ export function boxList(ask: Ask): Shown {
     empty: html`<p>There are no boxes yet.</p>
       <p>
         A box says what is installed: variables, and scripts for its events.
-        ${link('/boxes/new', 'Make one')}.
+        ${link('/page/boxes/new', 'Make one')}.
       </p>`,
   });
 }
@@ -56,7 +56,7 @@ export function policyBoxList(ask: Ask): Shown {
     empty: html`<p>There are no policy boxes yet.</p>
       <p>
         A policy box says where something is deployed: a provider and a profile.
-        ${link('/boxes/new?type=policy', 'Make one')} for the Test Provider.
+        ${link('/page/boxes/new?type=policy', 'Make one')} for the Test Provider.
       </p>`,
   });
 }

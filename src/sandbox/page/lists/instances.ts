@@ -97,7 +97,8 @@ export function instanceList(ask: Ask): Shown {
       empty: html`<p>There are no instances yet.</p>
         <p>
           An instance is a box that was deployed with a policy box. Open one of your
-          <a href="/boxes">boxes</a> and press <b>Deploy</b>, or send <code>POST /services/instances</code>.
+          <a href="/page/boxes">boxes</a> and press <b>Deploy</b>, or send
+          <code>POST /services/instances</code>.
         </p>`,
     },
     query,

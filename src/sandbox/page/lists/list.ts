@@ -45,7 +45,7 @@ export function listPage<T>(list: List<T>, query: URLSearchParams): Shown {
     list.columns.flatMap(({ name, sort }) => (sort === undefined ? [] : [[name, sort]])),
   );
   const picked = pick({ ...list, sorts }, query);
-  const link = linkTo(`/${list.section}`, query);
+  const link = linkTo(`/page/${list.section}`, query);
   const content = html`<div class="head">
       <h1>${list.title} <span class="count">${picked.total.toLocaleString('en')}</span></h1>
       <div class="actions">${list.actions}</div>
@@ -87,14 +87,14 @@ function shownText<T>({ one, many }: List<T>, picked: Picked<T>): string {
 
 const noMatch = <T>({ section, many }: List<T>): Html =>
   html`<div class="empty">
-    <p>No ${many} match. Change the search or the filters, or <a href="/${section}">show all</a>.</p>
+    <p>No ${many} match. Change the search or the filters, or <a href="/page/${section}">show all</a>.</p>
   </div>`;
 
 function toolbar<T>(list: List<T>, { words, counts, chosen, size, sort }: Picked<T>, link: Link): Html {
   const tabs = list.facets.filter(({ as }) => as === 'tabs');
   const selects = list.facets.filter(({ as }) => as === 'select');
   const sorted = `${sort.down ? '-' : ''}${sort.name}`;
-  return html`<form class="toolbar" method="get" action="/${list.section}" role="search" data-search>
+  return html`<form class="toolbar" method="get" action="/page/${list.section}" role="search" data-search>
     <label class="search">
       <span class="hidden">Search ${list.many}</span>
       <input
