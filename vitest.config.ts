@@ -22,10 +22,18 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
-          exclude: ['test/faults/**/*.{long,real}.test.ts'],
+          include: ['test/{faults,interleavings}/**/*.test.ts'],
+          exclude: ['test/{faults,interleavings}/**/*.{long,real}.test.ts'],
           environment: 'node',
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 60_000,
         },
       },
       {
@@ -46,6 +54,7 @@ export default defineConfig({
             'test/**/*.long.test.ts',
             'test/faults/**/!(*.real).test.ts',
             'test/sandbox/page*.test.ts',
+            'test/{scenarios,interleavings}/**',
             'node_modules/**',
           ],
           environment: 'node',

@@ -42,7 +42,8 @@ export async function cliPage(): Promise<string> {
 
 async function section({ name, summary, load }: CommandEntry): Promise<string> {
   const { flags, argument, notes } = await load();
-  const usage = `boxwright ${name}${argument === undefined ? '' : ` <${argument.name}>`} [flags]`;
+  const taken = argument?.optional === true ? ` [${argument.name}]` : ` <${argument?.name ?? ''}>`;
+  const usage = `boxwright ${name}${argument === undefined ? '' : taken} [flags]`;
   const rows = Object.values(flags).map((row) => [
     `\`${row.flag}\``,
     `\`${row.env}\``,

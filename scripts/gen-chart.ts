@@ -12,7 +12,7 @@ import { chartYaml } from './chart/chart-yaml.ts';
 import { dashboardJson } from './chart/dashboard.ts';
 import { group, type Group } from './chart/fields.ts';
 import { prometheusRule, prometheusRuleTemplate } from './chart/prometheus-rule.ts';
-import { valuesSchema, valuesTable, valuesYaml } from './chart/render.ts';
+import { completeTemplate, valuesSchema, valuesTable, valuesYaml } from './chart/render.ts';
 import { CRD_VALUES, VALUES } from './chart/values.ts';
 import { settle } from './generated.ts';
 
@@ -33,16 +33,16 @@ const crds = new Map(
 );
 
 /** A CRD as a template: the text is not touched but for its metadata. */
-function crdTemplate(text: string, labels: string): string {
+function crdTemplate(text: string, chart: string): string {
   // The first would be taken for a template, the second for a variable by Flux's substitution.
   for (const taboo of ['{{', '${']) {
     if (text.includes(taboo)) throw new Error(`a CRD must not contain ${taboo}: change its definition`);
   }
   const [head = '', rest = ''] = text.split(/^spec:\n/m);
   return [
-    `{{- /* ${note} */}}\n{{- if .Values.crds.enabled }}\n`,
+    `{{- /* ${note} */}}\n{{- include "${chart}.complete" . }}\n{{- if .Values.crds.enabled }}\n`,
     head,
-    `  labels:\n    {{- include "${labels}" . | nindent 4 }}\n`,
+    `  labels:\n    {{- include "${chart}.labels" . | nindent 4 }}\n`,
     '  {{- if .Values.crds.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end }}\n',
     `spec:\n${rest}{{- end }}\n`,
   ].join('');
@@ -62,10 +62,11 @@ function chartFiles({ name, description, values, readme }: Chart): void {
   single(`helm/${name}/Chart.yaml`, chartYaml(facts, note));
   single(`helm/${name}/values.yaml`, valuesYaml(values, note));
   single(`helm/${name}/values.schema.json`, valuesSchema(values, `Values of the chart ${name}`));
+  single(`helm/${name}/templates/_complete.tpl`, completeTemplate(values, name, note));
   single(`helm/${name}/README.md`, `${intro.join('\n\n')}\n`);
   const templates = [...crds].map(([file, text]): [string, string] => [
     file.replace('.boxwright.dev.yaml', '.crd.yaml'),
-    crdTemplate(text, `${name}.labels`),
+    crdTemplate(text, name),
   ]);
   outputs.push([`helm/${name}/templates`, '.crd.yaml', new Map(templates)]);
 }

@@ -13,7 +13,7 @@ import { addTotals, failuresOf, finalLine, NO_TESTS, totalsOf, type Totals } fro
 
 type Step =
   | { kind: 'command'; name: string; command: readonly string[] }
-  | { kind: 'tests'; name: string; project: string };
+  | { kind: 'tests'; name: string; projects: readonly string[] };
 
 interface Outcome {
   name: string;
@@ -32,7 +32,7 @@ const STAGES: Readonly<Record<string, readonly Step[]>> = {
     command('types of the page', 'tsc', '-p', 'src/sandbox/page/client'),
     command('generated files', process.execPath, 'scripts/gen.ts', '--check'),
     command('import directions', process.execPath, 'scripts/check-imports.ts'),
-    tests('unit'),
+    tests('unit', 'scenarios'),
   ],
   integration: [tests('faults'), tests('page'), tests('integration')],
   long: [tests('long')],
@@ -42,14 +42,14 @@ function command(name: string, ...words: string[]): Step {
   return { kind: 'command', name, command: words };
 }
 
-function tests(project: string): Step {
-  return { kind: 'tests', name: `${project} tests`, project };
+function tests(...projects: string[]): Step {
+  return { kind: 'tests', name: `${projects.join(' and ')} tests`, projects };
 }
 
 async function runStep(step: Step): Promise<Outcome> {
   const start = performance.now();
   process.stdout.write(`\n== ${step.name}\n`);
-  const result = step.kind === 'command' ? await runCommand(step.command) : await runTests(step.project);
+  const result = step.kind === 'command' ? await runCommand(step.command) : await runTests(step.projects);
   const ms = performance.now() - start;
   process.stdout.write(`== ${step.name}: ${result.ok ? 'ok' : 'FAILED'} (${formatDuration(ms)})\n`);
   return { name: step.name, ms, ...result };
@@ -63,15 +63,14 @@ async function runCommand(words: readonly string[]): Promise<Result> {
   return { ok, totals: ok ? NO_TESTS : { passed: 0, failed: 1, skipped: 0 }, failures: [] };
 }
 
-async function runTests(project: string): Promise<Result> {
+async function runTests(projects: readonly string[]): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'boxwright-report-'));
   const report = join(folder, 'report.json');
   try {
     const code = await run([
       'vitest',
       'run',
-      '--project',
-      project,
+      ...projects.flatMap((project) => ['--project', project]),
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,

@@ -127,10 +127,12 @@ export const CHECKLIST: readonly ChecklistLine[] = [
     LIFECYCLE,
     'show no difference and are unchanged when applied again',
   ]),
-  line('G17', 'several tools may share a list', [
-    IMMUTABLE,
-    'two tools each have their own variables of one Box',
-  ]),
+  line(
+    'G17',
+    'several tools may share a list',
+    [IMMUTABLE, 'two tools each have their own variables of one Box'],
+    [KINDS, 'keys its lists by properties that are always written out'],
+  ),
   line(
     'G18',
     'columns, short names, category, descriptions',

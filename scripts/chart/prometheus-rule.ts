@@ -35,6 +35,7 @@ export function prometheusRule(): object {
  */
 export function prometheusRuleTemplate(note: string): string {
   return `{{- /* ${note} */}}
+{{- include "boxwright.complete" . }}
 {{- with .Values.metrics.rules }}
 {{- if .enabled }}
 {{- /* How a selector of our series begins. */}}

@@ -1,9 +1,19 @@
-import { defaulted, list, object, oneOf, optional, text, type Seen, type Written } from './schema/build.ts';
+import {
+  defaulted,
+  list,
+  object,
+  oneOf,
+  optional,
+  shown,
+  text,
+  type Seen,
+  type Written,
+} from './schema/build.ts';
 import { exactlyOne, immutable, ownWords } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
 import { recordStatus } from './fields/status.ts';
-import { boxVariables, INLINE_LIMIT } from './fields/variables.ts';
+import { boxVariables, INLINE_LIMIT, nestedOverrides } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
   AGE_COLUMN,
@@ -29,14 +39,13 @@ function event(when: string) {
         configMapKeyRef: optional(
           keyReference(
             'ConfigMap',
-            'Takes the script from a ConfigMap, whose change counts as a change of this box. Can be changed.',
+            'Takes the script from a ConfigMap. The operator applies a change of the ConfigMap. Can be changed.',
           ),
         ),
         destinationPath: optional(
-          text(
-            'Absolute path on the machine where the script is put. Absent: the service chooses. Can be changed.',
-            { maxLength: 512 },
-          ),
+          text('Absolute path of the script on the machine. Absent: the service chooses. Can be changed.', {
+            maxLength: 512,
+          }),
         ),
       },
       {
@@ -58,10 +67,10 @@ const events = defaulted(
     ),
     preStart: event('Runs before nested boxes are started, on deploy and power-on.'),
     start: event('Runs after nested boxes are started, on deploy and power-on.'),
-    preStop: event('Runs ahead of stop, on shutdown, where the service knows this event.'),
+    preStop: event('Runs before stop, on shutdown, if the service supports this event.'),
     stop: event('Runs before nested boxes are stopped, on shutdown.'),
     postStop: event('Runs after nested boxes are stopped, on shutdown.'),
-    preDispose: event('Runs ahead of dispose, on terminate, where the service knows this event.'),
+    preDispose: event('Runs before dispose, on terminate, if the service supports this event.'),
     dispose: event('Runs before nested boxes are disposed of, on terminate.'),
     postDispose: event('Runs after nested boxes are disposed of, on terminate.'),
     postInstall: event('Deprecated: use preInstall.'),
@@ -89,19 +98,22 @@ export const BoxSpecSchema = object(
     ),
     requirements: defaulted(
       list(
-        'What a policy box must claim for this box to run there, such as Linux. Default []: nothing. Can be changed.',
+        'What a policy box must claim to run this box, such as Linux. Default []: nothing. Can be changed.',
         text('One requirement, as the service spells it.', { maxLength: 128 }),
         { maxItems: 32 },
       ),
       [],
     ),
     variables: boxVariables(),
+    overrides: nestedOverrides(
+      'Values for variables of nested boxes. Unique by scope and name. Default []. Can be changed.',
+    ),
     events,
   },
   {
     rules: [
       ...managedRules('Box'),
-      immutable('type', 'make a new Box of the other type and delete this one'),
+      immutable('type', 'create a new Box of the other type and delete this one'),
     ],
   },
 );
@@ -124,9 +136,11 @@ export const BoxStatusSchema = object('What was found and what was done.', {
     ),
   ),
   stack: optional(
-    list('Ids of this box and of all nested boxes.', text('Id of a box.', { maxLength: 64 }), {
-      maxItems: 100,
-    }),
+    shown(
+      list('Ids of this box and of all nested boxes.', text('Id of a box.', { maxLength: 64 }), {
+        maxItems: 100,
+      }),
+    ),
   ),
 });
 

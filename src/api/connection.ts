@@ -5,6 +5,7 @@ import {
   object,
   oneOf,
   optional,
+  shown,
   text,
   time,
   type Seen,
@@ -23,11 +24,11 @@ const TAKEN_HEADERS = ['host', 'connection', 'content-length', 'content-type', '
 const HEADER = {
   maxLength: 64,
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$',
-  hint: 'the name of a header has letters, digits and - only: write one',
+  hint: 'must be the name of a header: letters, digits and -',
   rules: [
     {
       rule: `!(self.lowerAscii() in ['${TAKEN_HEADERS.join("', '")}'])`,
-      message: 'this header has another use: choose another',
+      message: 'this header is reserved for HTTP or the operator: use another one',
       holds: (name: string) => !TAKEN_HEADERS.includes(name.toLowerCase()),
     },
   ],
@@ -35,11 +36,11 @@ const HEADER = {
 
 const headers = defaulted(
   object(
-    'How the token and the release travel. Default {}. Can be changed.',
+    'Headers for the token and the release. Default {}. Can be changed.',
     {
       token: optional(
         text(
-          'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The token also goes as the cookie `token`. Can be changed.',
+          'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The operator also sends the token as the cookie `token`. Can be changed.',
           HEADER,
         ),
       ),
@@ -67,7 +68,7 @@ const tls = optional(
 
 const pace = defaulted(
   object(
-    'How fast the service is called, over all resources that use this connection. Default {}. Can be changed.',
+    'How fast the operator calls the service, counted over all resources that use this connection. Default {}. Can be changed.',
     {
       requestsPerSecond: defaulted(
         integer('Requests per second on average. Default 10. Can be changed.', {
@@ -96,7 +97,7 @@ const pace = defaulted(
 );
 
 const poll = defaulted(
-  object('How often the service is looked at. Default {}. Can be changed.', {
+  object('How often the operator reads from the service. Default {}. Can be changed.', {
     processing: defaulted(
       duration(
         'Interval while an operation runs, a duration from 100ms to 1h. Default 5s. Can be changed.',
@@ -107,7 +108,7 @@ const poll = defaulted(
     ),
     settled: defaulted(
       duration(
-        'Interval while all is as declared, a duration from 100ms to 24h. Default 10m. Can be changed.',
+        'Interval while everything is as declared, a duration from 100ms to 24h. Default 10m. Can be changed.',
         '100ms',
         '24h',
       ),
@@ -115,7 +116,7 @@ const poll = defaulted(
     ),
     lagWindow: defaulted(
       duration(
-        'How long the service’s reads may trail its writes, a duration from 0s to 1h. Default 60s. Can be changed.',
+        'How long reads of the service may return data from before a write, a duration from 0s to 1h. Default 60s. Can be changed.',
         '0s',
         '1h',
       ),
@@ -126,17 +127,17 @@ const poll = defaulted(
 );
 
 const defaults = defaulted(
-  object('Policies for resources that say nothing themselves. Default {}. Can be changed.', {
+  object('Policies for resources that do not set them. Default {}. Can be changed.', {
     deletionPolicy: defaulted(
       oneOf(
-        'Delete: records are deleted with their resources. Orphan: they stay. Default Delete. Can be changed.',
+        'Delete: the operator deletes records together with their resources. Orphan: it keeps them. Default Delete. Can be changed.',
         ['Delete', 'Orphan'],
       ),
       'Delete',
     ),
     driftPolicy: defaulted(
       oneOf(
-        'Correct: changes made by others are changed back. Report: they are listed in status. Ignore: nothing. Default Correct. Can be changed.',
+        'Correct: the operator reverts changes made by others. Report: it lists them in status. Ignore: nothing. Default Correct. Can be changed.',
         ['Correct', 'Report', 'Ignore'],
       ),
       'Correct',
@@ -150,20 +151,20 @@ export const ConnectionSpecSchema = object(
   'A service and the credentials for it, the default workspace, and how fast it may be called.',
   {
     endpoint: text(
-      'Address of the service, such as `https://deploy.example.com`, without a trailing slash; http:// only where the operator is told to allow it. Can be changed; records made elsewhere are then left alone until they are found again.',
+      'Address of the service, such as `https://deploy.example.com`, without a trailing slash; http:// only if the administrator has allowed it. Can be changed; the operator then does not touch records that it created elsewhere until it finds them again.',
       {
         maxLength: 2048,
-        hint: 'an address begins with https:// and has no user name, query, fragment or trailing slash, such as https://deploy.example.com: write one',
+        hint: 'must be a URL that begins with https:// and has no user name, query, fragment or trailing slash, such as https://deploy.example.com',
         pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*[^\\s?#/])?$',
       },
     ),
     credentialsRef: reference(
       'Secret',
-      'The credentials: key `token`, or keys `email` and `password`. Can be changed.',
+      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Can be changed.',
     ),
     schemaBase: defaulted(
       text(
-        'Prefix of the service’s schema identifiers, without a trailing slash. Default "": learnt from the first workspace record. Can be changed.',
+        'Prefix of the service’s schema identifiers, without a trailing slash. Default "": the operator takes it from the first workspace record. Can be changed.',
         { minLength: 0, maxLength: 512, pattern: '^([^\\s]*[^\\s/])?$' },
       ),
       '',
@@ -176,7 +177,7 @@ export const ConnectionSpecSchema = object(
       '',
     ),
     release: defaulted(
-      text('Release of the interface to ask for, in quotes. Default "4.0". Can be changed.', {
+      text('Release of the interface that the operator requests, in quotes. Default "4.0". Can be changed.', {
         maxLength: 32,
         pattern: '^[A-Za-z0-9._-]+$',
       }),
@@ -197,7 +198,7 @@ export const ConnectionStatusSchema = object('What was found.', {
   account: optional(
     object('The account that the credentials belong to.', {
       workspace: text('Id of the workspace in use.', { maxLength: 64 }),
-      email: optional(text('Address of the account.', { maxLength: 320 })),
+      email: optional(shown(text('Address of the account.', { maxLength: 320 }))),
     }),
   ),
   credential: optional(

@@ -6,8 +6,10 @@ import {
   object,
   oneOf,
   optional,
+  shown,
   text,
   time,
+  token,
   type Seen,
   type Written,
 } from './schema/build.ts';
@@ -19,13 +21,13 @@ import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition
 
 /** The spec of an InstanceLease. */
 export const InstanceLeaseSpecSchema = object(
-  'When an instance stops or goes. Renewed by a new value of the annotation boxwright.dev/renew.',
+  'When an instance ends. A new value of the annotation boxwright.dev/renew renews it.',
   {
     instanceRef: reference('Instance', 'The instance that the lease is for. Can be changed.'),
     ...leaseFields(),
     warnBefore: defaulted(
       duration(
-        'How long before the end condition LeaseExpiring and an event warn, a duration from 0s to 720h. Default 1h. Can be changed.',
+        'How long before the end the operator warns with the condition LeaseExpiring and an event, a duration from 0s to 720h. Default 1h. Can be changed.',
         '0s',
         '720h',
       ),
@@ -33,12 +35,12 @@ export const InstanceLeaseSpecSchema = object(
     ),
     deletionPolicy: optional(
       oneOf(
-        'What happens to the lease on the instance when this resource is deleted. Delete: it is taken off. Orphan: it stays. Absent: the connection’s default, then Delete. Can be changed.',
+        'What happens to the lease on the instance when this resource is deleted. Delete: the operator removes it. Orphan: it stays. Absent: the default of the connection, then Delete. Can be changed.',
         ['Delete', 'Orphan'],
       ),
     ),
     paused: defaulted(
-      flag('Whether the lease is left as it is for now. Default false. Can be changed.'),
+      flag('While true, the operator does not change the lease. Default false. Can be changed.'),
       false,
     ),
   },
@@ -48,8 +50,8 @@ export const InstanceLeaseSpecSchema = object(
 /** The status of an InstanceLease. */
 export const InstanceLeaseStatusSchema = object('What is in force.', {
   ...anyStatus(),
-  expireAt: optional(time('When the lease ends.')),
-  nextChange: optional(time('When something happens next: the warning or the end.')),
+  expireAt: optional(shown(time('When the lease ends.'))),
+  nextChange: optional(shown(time('When something happens next: the warning or the end.'))),
   countedFrom: optional(time('From when `after` counts: the deploy, the edit or the renewal.')),
   wanted: optional(
     text('Hash of what this lease says, renewal included, for which expireAt was worked out.', {
@@ -57,20 +59,24 @@ export const InstanceLeaseStatusSchema = object('What is in force.', {
     }),
   ),
   handledRenew: optional(
-    text('The value of the annotation boxwright.dev/renew that was last acted upon.', { maxLength: 256 }),
+    token(
+      'The value of the annotation boxwright.dev/renew that was last acted upon; its hash where it has over 256 characters.',
+    ),
   ),
   instances: optional(
-    list(
-      'The lease on each instance.',
-      object('One instance.', {
-        name: text('Name of the Instance.', { maxLength: 253 }),
-        id: optional(text('Id of the record on the service.', { maxLength: 64 })),
-        expire: optional(time('When it ends, as read back.')),
-        operation: optional(oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn'])),
-        released: flag('Whether it has been carried out.'),
-        by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
-      }),
-      { maxItems: 50, mapKeys: ['name'] },
+    shown(
+      list(
+        'The lease on each instance.',
+        object('One instance.', {
+          name: text('Name of the Instance.', { maxLength: 253 }),
+          id: optional(text('Id of the record on the service.', { maxLength: 64 })),
+          expire: optional(time('When it ends, as read back.')),
+          operation: optional(oneOf('What happens at the end.', ['Shutdown', 'Terminate', 'AlwaysOn'])),
+          released: flag('Whether it has been carried out.'),
+          by: optional(oneOf('Who carries it out.', ['Service', 'Operator'])),
+        }),
+        { maxItems: 50, mapKeys: ['name'] },
+      ),
     ),
   ),
 });
@@ -91,7 +97,7 @@ export const InstanceLeaseKind: KindDefinition<InstanceLease> = defineKind<Insta
   kind: 'InstanceLease',
   plural: 'instanceleases',
   shortNames: ['bwlease'],
-  description: 'When an instance stops or goes.',
+  description: 'When an instance ends: it shuts down or is terminated.',
   spec: InstanceLeaseSpecSchema,
   status: InstanceLeaseStatusSchema,
   columns: [

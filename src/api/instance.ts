@@ -14,7 +14,7 @@ import { managedFields, managedRules } from './fields/common.ts';
 import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
 import { instanceStatus } from './fields/instance-status.ts';
-import { overrides } from './fields/variables.ts';
+import { nestedOverrides, variableValues } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
   AGE_COLUMN,
@@ -29,7 +29,7 @@ import {
 export const INSTANCE_NAME_LIMIT = 30;
 
 const ID = { maxLength: 64 };
-const ANEW = 'make a new Instance with the other value and delete this one';
+const ANEW = 'create a new Instance with the other value and delete this one';
 
 /** The spec of an Instance. */
 export const InstanceSpecSchema = object(
@@ -37,7 +37,7 @@ export const InstanceSpecSchema = object(
   {
     ...managedFields(
       ['Delete', 'Orphan', 'Terminate'],
-      'What happens on the service when this resource is deleted. Delete: machines and record go. Terminate: the machines go, record and logs stay. Orphan: everything stays. Absent: the connection’s default, then Delete. Can be changed, also while deletion waits.',
+      'What happens on the service when this resource is deleted. Delete: the operator terminates the machines and deletes the record. Terminate: it terminates the machines and keeps record and logs. Orphan: it keeps everything. Absent: the default of the connection, then Delete. Can be changed, even while the deletion waits.',
       'Hold',
     ),
     name: optional(
@@ -59,23 +59,26 @@ export const InstanceSpecSchema = object(
         ID,
       ),
     ),
-    variables: overrides(
-      'Values that override what the box declares. Unique by name and scope. Default []. Can be changed; applyChanges says what follows.',
+    variables: variableValues(
+      'Values for variables of the box. Unique by name. Default []. Can be changed; applyChanges says what follows.',
     ),
-    policyVariables: overrides(
-      'Values that override what the policy box declares. Unique by name and scope. Default []. Immutable.',
+    overrides: nestedOverrides(
+      'Values for variables of nested boxes. Unique by scope and name. Default []. Can be changed; applyChanges says what follows.',
+    ),
+    policyVariables: variableValues(
+      'Values for variables of the policy box. Unique by name. Default []. Immutable.',
       'Immutable, as all of policyVariables.',
     ),
     tags: defaulted(
       list(
-        'Tags of the instance; tags that others put there are left alone. Default []. Can be changed.',
+        'Tags of the instance. The operator does not change tags that others have added. Default []. Can be changed.',
         text('One tag, at most 30 characters.', { maxLength: 30, ...ownWords() }),
         { maxItems: 32 },
       ),
       [],
     ),
     powerState: optional(
-      oneOf('Whether the machines run. Absent: power is not managed. Can be changed.', [
+      oneOf('Whether the machines run. Absent: the operator does not manage the power. Can be changed.', [
         'Running',
         'Stopped',
       ]),
@@ -89,7 +92,7 @@ export const InstanceSpecSchema = object(
     ),
     lease: optional(
       object(
-        'When the instance stops or goes; sent with the deploy. Absent: by leaseRef, by an InstanceLease that names this instance, or none; one that an adopted record has stays. Can be changed.',
+        'When the instance ends; part of the deploy request. Absent: leaseRef applies, then an InstanceLease that names this instance. A lease of an adopted record stays. Can be changed.',
         leaseFields(),
         { rules: leaseRules() },
       ),
@@ -97,7 +100,7 @@ export const InstanceSpecSchema = object(
     leaseRef: optional(
       reference(
         'InstanceLease',
-        'The lease of this instance; the deploy waits until it exists. Absent: by lease. Can be changed.',
+        'The lease of this instance; the deploy waits until it exists. Absent: lease applies. Can be changed.',
       ),
     ),
     ipv4Address: optional(
@@ -105,7 +108,7 @@ export const InstanceSpecSchema = object(
         'IPv4 address of an existing machine to deploy to. Absent: the provider makes machines. Immutable.',
         {
           maxLength: 15,
-          hint: 'an IPv4 address goes here, such as 10.0.0.7: write one',
+          hint: 'must be an IPv4 address, such as 10.0.0.7',
           pattern:
             '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
         },
@@ -115,17 +118,24 @@ export const InstanceSpecSchema = object(
       object('What follows a failure. Default {}. Can be changed.', {
         onDeployFailed: defaulted(
           oneOf(
-            'Hold: a failed deploy is reported and waits for a change or a request. Default Hold. Can be changed.',
+            'Hold: the operator reports a failed deploy and waits for a change or a request. Default Hold. Can be changed.',
             ['Hold'],
           ),
           'Hold',
+        ),
+        onBoxChanged: defaulted(
+          oneOf(
+            'What a changed Box does for an instance that never was online. Redeploy: deploys it again once. Hold: waits for a request. Default Redeploy. Can be changed.',
+            ['Redeploy', 'Hold'],
+          ),
+          'Redeploy',
         ),
       }),
       {},
     ),
     operationTimeout: defaulted(
       duration(
-        'How long an operation may run before it is reported as stuck, a duration from 1s to 168h. Default 30m. Can be changed.',
+        'How long an operation may run before the operator reports it as stuck, a duration from 1s to 168h. Default 30m. Can be changed.',
         '1s',
         '168h',
       ),
@@ -133,7 +143,7 @@ export const InstanceSpecSchema = object(
     ),
     forceTerminateAfter: optional(
       duration(
-        'How long a deletion waits for a running operation before it forces its way, a duration from 0s to 168h. Absent: never forced. Can be changed, also while deletion waits.',
+        'How long a deletion waits for a running operation before the operator forces the termination, a duration from 0s to 168h. Absent: never. Can be changed, even while the deletion waits.',
         '0s',
         '168h',
       ),
@@ -182,7 +192,7 @@ export const InstanceKind: KindDefinition<Instance> = defineKind<Instance>({
   rootRules: [
     {
       rule: `has(self.spec.name) || size(self.metadata.name) <= ${INSTANCE_NAME_LIMIT}`,
-      message: `the service takes instance names of at most ${INSTANCE_NAME_LIMIT} characters and metadata.name is longer: set a shorter spec.name`,
+      message: `the service allows ${INSTANCE_NAME_LIMIT} characters in the name of an instance and metadata.name is longer: set a shorter spec.name`,
       holds: (r: Named) => r.spec.name !== undefined || r.metadata.name.length <= INSTANCE_NAME_LIMIT,
     },
   ],

@@ -84,6 +84,19 @@ describe.each(KINDS)('$kind', (definition) => {
     expect(silent.map(([path]) => path)).toEqual([]);
   });
 
+  // G1, G17: Argo CD's server-side modes do not match items whose key the API server fills in.
+  test('keys its lists by properties that are always written out', () => {
+    const loose = nodes(definition.structural()).flatMap(([path, node]) =>
+      (node['x-kubernetes-list-map-keys'] ?? [])
+        .filter((key) => {
+          const { properties, required } = node.items ?? {};
+          return properties?.[key]?.default !== undefined || required?.includes(key) !== true;
+        })
+        .map((key) => `${path} by ${key}`),
+    );
+    expect(loose).toEqual([]);
+  });
+
   test('has no reference that names a namespace', () => {
     const fields = nodes(definition.structural()).map(([path]) => path);
     expect(fields.filter((path) => path.endsWith('.namespace'))).toEqual([]);

@@ -36,33 +36,38 @@ export interface AnnotationNote {
   meaning: string;
 }
 
-const ONCE = 'A new value runs the operation once, now or when the running one has ended.';
-const KEPT = 'Leave it alone: it is how the record is found again after a crash or a restore.';
+const ONCE = 'Each new value runs the operation once: now, or when the running operation has ended.';
+const KEPT = 'Do not change it: the operator uses it to find the record again after a crash or a restore.';
 
 /** Who writes each annotation, on what, and what it does. */
 export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, AnnotationNote>> = {
   adopt: {
     writtenBy: 'user',
     on: 'Box, PolicyBox, Instance without a record',
-    meaning: 'Take over the record with this id instead of making one.',
+    meaning: 'Adopts the record with this id instead of creating one.',
   },
   requestedAt: {
     writtenBy: 'user',
     on: 'every kind',
-    meaning: 'A new value makes the operator look now; it is echoed in `status.lastHandledRequest`.',
+    meaning: 'A new value makes the operator reconcile now, and then appears in `status.lastHandledRequest`.',
   },
   paused: {
     writtenBy: 'user',
     on: 'every kind but Connection',
-    meaning: '`"true"`, or any other value but `"false"` and an empty one, does what `spec.paused` does.',
+    meaning:
+      '`"true"` has the same effect as `spec.paused`, as has any other value except `"false"` and an empty one.',
   },
-  renew: { writtenBy: 'user', on: 'InstanceLease', meaning: 'A new value counts `after` from now on.' },
+  renew: {
+    writtenBy: 'user',
+    on: 'InstanceLease',
+    meaning: 'A new value renews the lease: `after` starts again.',
+  },
   requestReinstall: { writtenBy: 'user', on: 'Instance', meaning: ONCE },
   requestReconfigure: { writtenBy: 'user', on: 'Instance', meaning: ONCE },
   requestRedeploy: {
     writtenBy: 'user',
     on: 'Instance',
-    meaning: `${ONCE} The service takes it after a failed deploy.`,
+    meaning: `${ONCE} The service allows it after a failed deploy.`,
   },
   externalId: {
     writtenBy: 'operator',
@@ -77,13 +82,13 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
   createIntent: {
     writtenBy: 'operator',
     on: 'Box, PolicyBox, Instance',
-    meaning: `A create that is under way, as JSON. ${KEPT}`,
+    meaning: `The create in progress, as JSON. ${KEPT}`,
   },
   deployedLease: {
     writtenBy: 'operator',
     on: 'Instance',
     meaning:
-      'Where the lease that it was deployed with comes from, as JSON, for as long as status does not say so. It stays; leave it alone.',
+      'The source of the lease in the deploy request, as JSON, until status records it. It is not removed afterwards. Do not change it.',
   },
 };
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { anything, assert, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { parseExactJson } from '../base/exact-json.ts';
+import { canonicalJson } from '../base/hash.ts';
 import { parseBox } from './box.ts';
 import { parseConnection } from './connection.ts';
 import { parseInstance } from './instance.ts';
@@ -86,6 +88,28 @@ describe('a resource as the operator sees it', () => {
     const parsed = parsePolicyBox({ metadata, spec });
     expect(parsed.ok && parsed.resource.spec.profile.properties).toEqual(properties);
   });
+
+  // B5
+  test('keeps whole numbers in them digit for digit, and says so where one is too large for a field', () => {
+    const text = '{"max_ttl":9007199254740993,"ids":[-18446744073709551616]}';
+    const spec = {
+      connectionRef,
+      providerId: 'p',
+      profile: { ...profile, properties: parseExactJson(text) },
+    };
+    const parsed = parsePolicyBox({ metadata, spec });
+    expect(parsed.ok && canonicalJson(parsed.resource.spec.profile.properties)).toBe(
+      '{"ids":[-18446744073709551616],"max_ttl":9007199254740993}',
+    );
+    const pace = { requestsPerSecond: 9007199254740993n };
+    const refused = parseConnection({
+      metadata,
+      spec: { endpoint: 'https://a.example', credentialsRef: { name: 'a' }, pace },
+    });
+    expect(refused.ok ? [] : refused.problems.map(({ message }) => message)).toEqual([
+      'spec.pace.requestsPerSecond is 9007199254740993: must be of type integer',
+    ]);
+  });
 });
 
 describe('what an older schema let through', () => {
@@ -99,7 +123,7 @@ describe('what an older schema let through', () => {
           path: 'spec.operationTimeout',
           value: '"soon"',
           message:
-            'spec.operationTimeout is "soon": a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+            'spec.operationTimeout is "soon": must be a duration, such as 90s or 8h (units: ms, s, m, h)',
         },
       ],
     });
@@ -120,8 +144,8 @@ describe('what an older schema let through', () => {
     const properties = JSON.parse('{"a": {"__proto__": {"x": 1}}, "constructor": 1}') as object;
     const spec = { connectionRef, providerId: 'p', profile: { ...profile, properties } };
     expect(messages(parsePolicyBox({ metadata, spec }))).toEqual([
-      'spec.profile.properties.a has the key __proto__, which is refused: rename it',
-      'spec.profile.properties has the key constructor, which is refused: rename it',
+      'spec.profile.properties.a has the key __proto__, which is not allowed: rename it',
+      'spec.profile.properties has the key constructor, which is not allowed: rename it',
     ]);
   });
 

@@ -5,13 +5,14 @@ import {
   oneOf,
   openObject,
   optional,
+  shown,
   text,
   type Seen,
   type Written,
 } from './schema/build.ts';
 import { ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
-import { recordStatus } from './fields/status.ts';
+import { managedKeys, recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
@@ -26,7 +27,7 @@ import {
 
 const LIFESPAN_RULE: Rule = {
   rule: `(self.operation == 'None') != has(self.after)`,
-  message: 'after belongs to operation Terminate: set after, or choose operation None without it',
+  message: 'operation Terminate needs after, and operation None must not have it',
   holds: ({ operation, after }: { operation: string; after?: string }) =>
     (operation === 'None') !== (after !== undefined),
 };
@@ -43,11 +44,11 @@ export const PolicyBoxSpecSchema = object(
       ),
     ),
     providerId: text(
-      'Id of the provider on the service. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      'Id of the provider on the service. Can be changed if the service allows it; otherwise the condition NotApplied says so.',
       { maxLength: 64 },
     ),
     profile: object(
-      'Settings of the machines. Can be changed where the service takes it; condition NotApplied says where it does not.',
+      'Settings of the machines. Can be changed if the service allows it; otherwise the condition NotApplied says so.',
       {
         schema: text(
           'Schema of the profile: relative to the connection’s schema base, such as `test/compute/profile`, or absolute. Can be changed as profile can.',
@@ -64,7 +65,7 @@ export const PolicyBoxSpecSchema = object(
     ),
     claims: defaulted(
       list(
-        'Requirements of boxes that this policy box meets, such as Linux. Default []. Can be changed where the service takes it.',
+        'Requirements of boxes that this policy box meets, such as Linux. Default []. Can be changed if the service allows it.',
         text('One claim, as the service spells it.', { maxLength: 128 }),
         { maxItems: 32 },
       ),
@@ -72,7 +73,7 @@ export const PolicyBoxSpecSchema = object(
     ),
     lifespan: optional(
       object(
-        'Default lease of what is deployed through this policy box. Absent: what the record has is left as it is, also when it was declared here before; operation None takes it off. Can be changed where the service takes it.',
+        'Default lease of instances that are deployed through this policy box. Absent: the operator does not change the lifespan of the record, even if it was declared here before; operation None removes it. Can be changed if the service allows it.',
         {
           operation: defaulted(
             oneOf(
@@ -87,7 +88,7 @@ export const PolicyBoxSpecSchema = object(
               {
                 maxLength: 8,
                 pattern: '^[1-9][0-9]*h$',
-                hint: 'a lifespan is a number of whole hours, such as 72h: write one',
+                hint: 'must be a number of whole hours, such as 72h',
               },
             ),
           ),
@@ -107,12 +108,24 @@ export const PolicyBoxSpecSchema = object(
 /** The status of a PolicyBox. */
 export const PolicyBoxStatusSchema = object('What was found and what was done.', {
   ...recordStatus(),
+  managed: optional(
+    object('What on the record is ours, so that what others added there stays.', {
+      ...managedKeys(),
+      profile: optional(
+        list(
+          'Properties of the profile that we put there, as JSON pointers such as /flavor or /tags/env.',
+          text('A property.', { maxLength: 1024 }),
+          { maxItems: 2_000 },
+        ),
+      ),
+    }),
+  ),
   draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
   files: optional(
     list(
       'Files that were uploaded.',
       object('One file.', {
-        path: text('Where it belongs: `variables.` with scope and name.', { maxLength: 400 }),
+        path: text('Where it belongs: `variables.` with the name.', { maxLength: 400 }),
         hmac: text('Keyed hash of the content.', { maxLength: 128 }),
         url: text('Where the service keeps it.', { maxLength: 512 }),
       }),
@@ -121,10 +134,12 @@ export const PolicyBoxStatusSchema = object('What was found and what was done.',
   ),
   providerId: optional(text('Id of the provider in use.', { maxLength: 64 })),
   provider: optional(
-    object('The provider as the service shows it.', {
-      name: optional(text('Name of the provider.')),
-      state: optional(text('State of the provider, in the service’s words.', { maxLength: 64 })),
-    }),
+    shown(
+      object('The provider as the service shows it.', {
+        name: optional(text('Name of the provider.')),
+        state: optional(text('State of the provider, in the service’s words.', { maxLength: 64 })),
+      }),
+    ),
   ),
 });
 

@@ -25,6 +25,8 @@ export const CONDITIONS = {
   credentialsValid: 'CredentialsValid',
   /** On a Connection: does the service answer? */
   reachable: 'Reachable',
+  /** On a Connection, only while True: the service's clock and the operator's differ by over a minute. */
+  clockSkew: 'ClockSkew',
 } as const;
 
 /** What a reason says about the resource. */
@@ -39,7 +41,7 @@ export interface ReasonFacts {
   whatToDo: string;
 }
 
-const running = (situation: string, whatToDo = 'Wait: it goes on by itself.'): ReasonFacts => ({
+const running = (situation: string, whatToDo = 'Wait: the operator continues by itself.'): ReasonFacts => ({
   ready: 'False',
   also: 'Reconciling',
   situation,
@@ -47,7 +49,7 @@ const running = (situation: string, whatToDo = 'Wait: it goes on by itself.'): R
 });
 
 const UNTIL_DEADLINE =
-  'Wait: it goes on by itself. `status.currentOperation.deadline` says when it counts as stuck.';
+  'Wait: the operator continues by itself. `status.currentOperation.deadline` says when the operation counts as stuck.';
 
 const asDeclared = (situation: string): ReasonFacts => ({
   ready: 'True',
@@ -77,9 +79,11 @@ const beside = (situation: string, whatToDo: string): ReasonFacts => ({
 
 /** Every reason, with what it says. */
 export const REASONS = {
-  Pending: running('Handling of this generation has begun.'),
-  Creating: running('The record is being made, or looked for after an answer was lost.'),
-  Updating: running('A change is being put on the record.'),
+  Pending: running('The operator has started to reconcile this generation.'),
+  Creating: running(
+    'The operator is creating the record, or searches for it because the answer to the create was lost.',
+  ),
+  Updating: running('The operator is writing a change to the record.'),
   Deploying: running('The instance is being deployed.'),
   ShuttingDown: running('The instance is being shut down.', UNTIL_DEADLINE),
   PoweringOn: running('The instance is being powered on.', UNTIL_DEADLINE),
@@ -92,112 +96,121 @@ export const REASONS = {
     ready: 'True',
     situation: 'The lease has ended and was carried out, as declared.',
     whatToDo:
-      'Nothing, or arm it anew: change the lease or powerState, or set a new boxwright.dev/renew on the InstanceLease.',
+      'Nothing. To start the instance again, change the lease or powerState, or set boxwright.dev/renew on the InstanceLease to a new value.',
   },
-  Observed: asDeclared('The record was read; with managementPolicy Observe nothing is written to it.'),
+  Observed: asDeclared('The operator has read the record. With managementPolicy Observe it writes nothing.'),
   WaitingForReference: waiting(
-    'Something that this resource refers to is missing or not ready.',
-    'Create what the message names, or wait until it is Ready: this resource goes on by itself.',
+    'An object that this resource refers to is missing or not ready.',
+    'Create the object that the message names, or wait until it is Ready. The operator then continues by itself.',
   ),
   WaitingForConnection: waiting(
     'The connection is missing or not ready.',
-    'Look at the Connection that the message names: its conditions say why. This resource goes on by itself.',
+    'Look at the conditions of the Connection that the message names. The operator continues as soon as the Connection is ready.',
     'AsBefore',
   ),
   ServiceUnavailable: waiting(
-    'The service does not answer, answers with a server error, or shows a certificate that cannot be verified.',
-    'Wait, or look at the service. A certificate of your own authority is named in spec.tls.caRef of the Connection. It is tried again, first after a second, then ever more slowly up to 5 minutes.',
+    'The service does not answer, answers with a server error, or presents a certificate that cannot be verified.',
+    'Wait, or check the service. If your own authority signed its certificate, set spec.tls.caRef of the Connection. The operator retries after 1 second, then less and less often, at least every 5 minutes.',
     'AsBefore',
   ),
   Throttled: waiting(
-    'The service asks for fewer calls.',
-    'Wait, or lower spec.pace of the Connection. The service’s Retry-After is honoured.',
+    'The service has asked the operator to send fewer requests.',
+    'Wait, or lower spec.pace of the Connection. The operator respects the Retry-After of the service.',
     'AsBefore',
   ),
   Unknown: waiting(
-    'A read proved nothing, so nothing is created and nothing is let go.',
-    'The message names the call and its answer. Most often the credentials no longer see the workspace: check them and the owner. An answer that is not JSON, or leads elsewhere, means that spec.endpoint of the Connection points at a login page or a proxy.',
+    'The answer of the service does not prove whether the record exists, so the operator neither creates nor releases anything.',
+    'The message names the request and its answer. Usually the credentials no longer have access to the workspace: check them and the owner. If the answer is not JSON, or is a redirect, spec.endpoint of the Connection points to a login page or a proxy.',
     'AsBefore',
   ),
   UnknownState: {
     ready: 'Unknown',
     also: 'Reconciling',
-    situation: 'The service shows a state or an operation that is not known here; it is never acted upon.',
-    whatToDo: 'Look at the instance on the service. A newer version of Boxwright may know the word.',
+    situation:
+      'The service reports a state or an operation that this version of the operator does not know. The operator does nothing until it changes.',
+    whatToDo: 'Check the instance on the service. A newer version of Boxwright may know the state.',
   },
   CredentialsRejected: stalled(
     'The service refuses the credentials.',
-    'Put a valid `token`, or `email` and `password`, into the Secret of the Connection. It is tried again as soon as the Secret changes.',
+    'Put a valid `token`, or `email` and `password`, into the Secret of the Connection. The operator tries again as soon as the Secret changes.',
   ),
   WaitingForSecret: waiting(
-    'The Secret with the credentials is missing, or lacks the keys.',
-    'Create the Secret with key `token`, or keys `email` and `password`. It is looked for every 30 s.',
+    'The Secret with the credentials does not exist, or lacks the required keys.',
+    'Create the Secret with the key `token`, or the keys `email` and `password`. The operator checks every 30 seconds.',
   ),
   NeedsUser: stalled(
-    'The declaration cannot be carried out as it is: boxes that nest each other in a cycle, an endpoint whose host is not allowed, a choice that only a person can make, or a stored object that does not fit its schema because an older version let it through.',
-    'The message names the field, its value and the next step: edit the resource accordingly.',
+    'Only a person can resolve this: boxes that contain each other, an endpoint whose host is not allowed, an ambiguous choice, or a stored object that an older schema allowed and the present one does not.',
+    'The message names the field, its value and the next step. Edit the resource accordingly.',
+  ),
+  NotSupported: stalled(
+    'A value is not supported: it is too long for status, where the operator must record it before it acts, or it is not text.',
+    'The message names the field and its limit. Change the value in the resource, in the Secret, or on the service. Until then the operator sends nothing.',
   ),
   Refused: stalled(
-    'The service refuses what was sent.',
-    'The message quotes the service. Change the field that it speaks of; it is tried again on a change, and slowly.',
+    'The service has rejected the request of the operator.',
+    'The message quotes the service. Correct the field that it names. The operator tries again when the resource changes, and otherwise after 10 minutes, then less and less often.',
   ),
   NameTaken: stalled(
-    'Another record has the name already.',
-    'Choose another spec.name, or take that record over with the annotation boxwright.dev/adopt: <id>.',
+    'Another record already has this name.',
+    'Set another spec.name, or adopt that record with the annotation boxwright.dev/adopt: <id>.',
   ),
   Conflict: stalled(
-    'The record, or the instance, is claimed by another resource, or has two leases.',
-    'Delete one of the two claimants (deletionPolicy Orphan keeps the record), or take the record over as the message says.',
+    'Another resource claims the record or the instance, or two leases apply to the instance.',
+    'Delete one of the two resources (deletionPolicy Orphan keeps the record), or adopt the record as the message describes.',
   ),
   Ambiguous: stalled(
     'Several records carry the marker of this resource.',
-    'The message names their ids. Delete the ones too many on the service, or say which with boxwright.dev/adopt: <id>.',
+    'The message names their ids. Delete the surplus records on the service, or choose one with boxwright.dev/adopt: <id>.',
   ),
   NotApplied: stalled(
-    'The service took the change but kept the old value of the fields named.',
-    'Put the old value back, or make a new resource with the new one.',
+    'The service accepted the change but kept the old value of the fields that the message names.',
+    'Restore the old value, or create a new resource with the new value.',
   ),
   NotConverging: stalled(
-    'The same difference comes back again and again.',
-    'Somebody else writes the fields named: agree who has them, or set driftPolicy Report or Ignore.',
+    'The operator has corrected the same difference several times, and it keeps coming back.',
+    'Either something else writes the fields that the message names: decide which of the two manages them, or set driftPolicy to Report or Ignore. Or the service stores another form of the value: declare the value as the service shows it.',
   ),
   OperationFailed: stalled(
     'An operation failed, or runs past its deadline.',
-    'The message shows the last lines of its log. Mend the cause, or raise operationTimeout, then change the resource or ask again with boxwright.dev/request-reinstall, -reconfigure or -redeploy.',
+    'The message shows the last lines of its log. Fix the cause, or raise operationTimeout. Then change the resource, or request the operation again with boxwright.dev/request-reinstall, -reconfigure or -redeploy.',
   ),
   RecordMissing: stalled(
-    'Somebody else deleted the record, or terminated the instance, and onMissing is Hold.',
-    'Set onMissing to Recreate to make it again, or delete this resource.',
+    'The record was deleted, or the instance was terminated, outside of Kubernetes, and onMissing is Hold.',
+    'Set onMissing to Recreate to create it again, or delete this resource.',
   ),
   Paused: {
     ready: 'AsBefore',
-    situation: 'The resource is paused: in step, or with a change that waits.',
-    whatToDo: 'Take spec.paused, or the annotation boxwright.dev/paused, away to go on.',
+    situation: 'The resource is paused. A change may be waiting.',
+    whatToDo: 'Remove spec.paused or the annotation boxwright.dev/paused to resume.',
   },
-  Deleting: waiting('The record is being deleted.', 'Wait. The message says what is pending.'),
+  Deleting: waiting('The record is being deleted.', 'Wait. The message says what the deletion waits for.'),
   InUse: waiting(
-    'Deletion waits: other resources use this one.',
-    'Delete the resources that the message names. This one then goes by itself.',
+    'The deletion waits because other resources use this one.',
+    'Delete the resources that the message names. The operator then deletes this one by itself.',
   ),
   CredentialsMissing: waiting(
-    'Deletion waits: the credentials are gone.',
-    'Bring the Secret and the Connection back, or set deletionPolicy to Orphan, which lets the resource go and keeps the record.',
+    'The deletion waits because the credentials no longer exist.',
+    'Restore the Secret and the Connection, or set deletionPolicy to Orphan, which deletes the resource and keeps the record.',
   ),
   Protected: waiting(
-    'Deletion waits: the resource is protected.',
-    'Take the protection away, or set deletionPolicy to Orphan.',
+    'The deletion waits because the resource is protected.',
+    'Remove the protection, or set deletionPolicy to Orphan.',
   ),
   LeaseExpiring: beside(
     'The lease ends within warnBefore.',
-    'Renew it with a new boxwright.dev/renew on the InstanceLease, change it, or let it end.',
+    'Set boxwright.dev/renew on the InstanceLease to a new value to renew it, change it, or let it end.',
   ),
   BoxChanged: beside(
     'The box has changed since the instance was deployed or reinstalled.',
-    'Ask for it with a new boxwright.dev/request-reinstall on the Instance, or leave it.',
+    'Set boxwright.dev/request-reinstall on the Instance to a new value to apply the change, or ignore it.',
   ),
   Drifted: beside(
     'The record differs from the declaration in the fields that status.drift names, and driftPolicy is Report.',
-    'Declare what the record says, or set driftPolicy to Correct.',
+    'Change the resource to match the record, or set driftPolicy to Correct.',
+  ),
+  ClockSkew: beside(
+    'The service’s clock and the operator’s differ by more than a minute, so leases end that much early or late.',
+    'Correct the clock that is wrong: the message says which one is ahead and by how much.',
   ),
   CredentialsAccepted: beside('The service accepts the credentials.', 'Nothing.'),
   Answered: beside('The service answers.', 'Nothing.'),

@@ -18,7 +18,8 @@ describe('the static types', () => {
   });
 
   test('never leave the operator without what has a default', () => {
-    expectTypeOf<Box['spec']['variables'][number]['scope']>().toEqualTypeOf<string>();
+    expectTypeOf<Box['spec']['variables'][number]['required']>().toEqualTypeOf<boolean>();
+    expectTypeOf<Box['spec']['overrides'][number]['scope']>().toEqualTypeOf<string>();
     expectTypeOf<Box['spec']['managementPolicy']>().toEqualTypeOf<'Full' | 'Observe'>();
     expectTypeOf<ConnectionSpec['poll']['settled']>().toEqualTypeOf<string>();
     expectTypeOf<Instance['spec']['failurePolicy']['onDeployFailed']>().toEqualTypeOf<'Hold'>();

@@ -8,6 +8,8 @@ describe('parseDuration', () => {
     ['250ms', 250],
     ['0s', 0],
     ['1.5h', 5_400_000],
+    ['99.5ms', 99.5],
+    ['1.1s', 1_100],
   ])('reads %s as %d ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });

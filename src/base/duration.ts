@@ -22,7 +22,10 @@ export class InvalidDurationError extends Error {
   }
 }
 
-/** Milliseconds of a Go duration. Throws {@link InvalidDurationError}. */
+/**
+ * Milliseconds of a Go duration, to the nanosecond as the rules of the schemas compare it.
+ * Throws {@link InvalidDurationError}.
+ */
 export function parseDuration(text: string): number {
   if (text.length > 40 || !WHOLE.test(text)) throw new InvalidDurationError(text);
   let total = 0;
@@ -30,7 +33,7 @@ export function parseDuration(text: string): number {
     total += Number(amount) * (UNITS[unit ?? ''] ?? 0);
   }
   if (!Number.isFinite(total)) throw new InvalidDurationError(text);
-  return Math.round(total);
+  return Math.round(total * 1e6) / 1e6;
 }
 
 /** A duration for people: the two largest units, such as `1h30m`, `45s`, `250ms`. */

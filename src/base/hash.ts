@@ -1,3 +1,4 @@
+import { raw } from './exact-json.ts';
 import { createHash, createHmac, type KeyObject } from 'node:crypto';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -49,7 +50,7 @@ export function canonicalJson(value: unknown): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== 'object') return value;
+  if (value === null || typeof value !== 'object') return raw(value);
   const entries = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

@@ -6,6 +6,21 @@ interface Pending {
   fn: () => void;
 }
 
+/** So much may happen at one instant before it counts as a loop that never lets time pass. */
+const TURNS_AT_ONE_INSTANT = 50_000;
+/** So much of what looped last is told. */
+const TOLD = 6;
+
+/** Thrown by {@link VirtualClock.advance} when something goes round without letting time pass. */
+export class TimeStandsStill extends Error {
+  readonly code = 'TimeStandsStill';
+
+  constructor(turns: number, monotonic: number, last: readonly string[]) {
+    super(`${turns} turns at ${monotonic} ms without time moving on; the last were: ${last.join('; ')}`);
+    this.name = 'TimeStandsStill';
+  }
+}
+
 /**
  * A clock that stands still until a test moves it. Wall and monotonic time move together; `jumpWall` moves
  * the wall clock alone, as an operator's machine does when NTP corrects it.
@@ -15,9 +30,14 @@ export class VirtualClock implements Clock {
   #wallOffset: number;
   #order = 0;
   #pending: Pending[] = [];
+  readonly #turnsAtMost: number;
+  #turns = 0;
+  #turnsAt = 0;
+  #last: string[] = [];
 
-  constructor(startWall = Date.UTC(2026, 0, 1)) {
+  constructor(startWall = Date.UTC(2026, 0, 1), turnsAtMost = TURNS_AT_ONE_INSTANT) {
     this.#wallOffset = startWall;
+    this.#turnsAtMost = turnsAtMost;
   }
 
   now(): number {
@@ -47,24 +67,51 @@ export class VirtualClock implements Clock {
     this.#wallOffset += ms;
   }
 
+  /**
+   * Counts something that happens now: what goes round in promises alone fires no timer. False once too much has
+   * happened at one instant; whoever is told so must not go on, and {@link advance} throws.
+   */
+  turn(what: string): boolean {
+    if (this.#turnsAt !== this.#mono) {
+      this.#turnsAt = this.#mono;
+      this.#turns = 0;
+      this.#last = [];
+    }
+    this.#turns += 1;
+    const near = this.#turns > this.#turnsAtMost - 10 * TOLD;
+    if (near && !this.#last.includes(what)) this.#last = [...this.#last, what].slice(-TOLD);
+    return this.#turns <= this.#turnsAtMost;
+  }
+
   /** Milliseconds until the earliest timer, or undefined when none waits. */
   untilNext(): number | undefined {
     const next = this.#next();
     return next === undefined ? undefined : Math.max(0, next.at - this.#mono);
   }
 
-  /** Moves time by `ms`, firing timers in order, and lets promises settle after each one. */
+  /**
+   * Moves time by `ms`, firing timers in order, and lets promises settle after each one. Throws
+   * {@link TimeStandsStill} when something goes round at one instant.
+   */
   async advance(ms: number): Promise<void> {
     const end = this.#mono + ms;
     await settle();
+    this.#mustMove();
     for (let next = this.#next(); next !== undefined && next.at <= end; next = this.#next()) {
       this.#mono = Math.max(this.#mono, next.at);
       this.#pending = this.#pending.filter((other) => other !== next);
+      this.turn(`a timer: ${next.fn.toString().slice(0, 120)}`);
       next.fn();
       await settle();
+      this.#mustMove();
     }
     this.#mono = end;
     await settle();
+  }
+
+  #mustMove(): void {
+    if (this.#turnsAt === this.#mono && this.#turns > this.#turnsAtMost)
+      throw new TimeStandsStill(this.#turns, this.#mono, this.#last);
   }
 
   #next(): Pending | undefined {

@@ -29,6 +29,8 @@ export interface CommandArgument {
   name: string;
   description: string;
   choices: readonly string[];
+  /** The command does something without it too. */
+  optional?: true;
 }
 
 /** A command as the program lists it; its definition is loaded when it is the one that was called. */

@@ -70,7 +70,8 @@ function configure(command: Command, io: CliIo): Command {
 function describe(command: Command, definition: CommandDefinition): void {
   const { argument } = definition;
   if (argument !== undefined) {
-    command.addArgument(new Argument(`<${argument.name}>`, argument.description).choices(argument.choices));
+    const word = argument.optional === true ? `[${argument.name}]` : `<${argument.name}>`;
+    command.addArgument(new Argument(word, argument.description).choices(argument.choices));
   }
   addFlags(command, definition.flags);
   const rows = new Map(Object.values(definition.flags).map((row) => [row.flag, row]));

@@ -2,7 +2,7 @@ import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/ki
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Problem } from '../api/resource.ts';
 import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
-import { withoutMisfits } from './record/status/shown-only.ts';
+import { withoutMisfits } from './record/status/gate.ts';
 
 /** A resource in the cache. `problems`: it does not fit its schema, so nothing but its envelope can be trusted. */
 export type Cached<R> = R & { problems?: Problem[] };
@@ -33,7 +33,7 @@ export class KindCache<R extends AnyResource> {
       transform: (raw) => {
         const parsed = parse(raw);
         if (parsed.ok) return parsed.resource as Held<R>;
-        const rest = withoutMisfits(raw, parsed.problems);
+        const rest = withoutMisfits(kind, raw, parsed.problems);
         const again = rest === undefined ? parsed : parse(rest);
         if (again.ok) return again.resource as Held<R>;
         return { ...raw, status: raw.status ?? { observedGeneration: -1 }, problems: parsed.problems };

@@ -25,6 +25,10 @@ interface KeySecret extends KubeObject {
   data?: Record<string, string>;
 }
 
+function keyIdOf(hash: string): string {
+  return hash.split(':', 1)[0] ?? '';
+}
+
 /**
  * Keyed hashes: what was last sent of a secret is remembered as an HMAC, so that status, which anybody who
  * reads the namespace can see, gives nothing away.
@@ -42,6 +46,11 @@ export class Digest {
   /** `<key id>:<hmac>` of the parts. */
   of(...parts: readonly (string | Uint8Array)[]): string {
     return `${this.keyId}:${hmacBase32(this.#key, ...parts).slice(0, 32)}`;
+  }
+
+  /** Whether two hashes are of different things; of hashes under two keys nobody can tell. */
+  static differ(a: string, b: string): boolean {
+    return a !== b && keyIdOf(a) === keyIdOf(b);
   }
 
   /** Whether a stored hash was made with this key. */

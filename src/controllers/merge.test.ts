@@ -1,6 +1,6 @@
-import { assert, constantFrom, property, uniqueArray } from 'fast-check';
+import { assert, constantFrom, dictionary, letrec, oneof, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeList, mergeTags } from './merge.ts';
+import { leavesOf, mergeList, mergeMap, mergeTags } from './merge.ts';
 
 describe('mergeTags', () => {
   it('keeps what others added, takes away what we put there, adds what is new', () => {
@@ -36,5 +36,48 @@ describe('mergeList', () => {
       combine: (current, desired) => ({ ...current, ...desired }),
     });
     expect(merged).toEqual([{ name: 'PORT', value: '2', friendly: 'x' }]);
+  });
+});
+
+describe('mergeMap', () => {
+  it('keeps what others added, inside our members too, and takes away what we removed', () => {
+    const merged = mergeMap({
+      current: {
+        flavor: 's',
+        image: 'a',
+        added: 1,
+        tags: { env: 'x', team: 'y', theirs: 'z' },
+        net: { id: 1 },
+      },
+      managed: ['/flavor', '/image', '/tags/env', '/tags/team', '/net/id'],
+      desired: { flavor: 'm', tags: { env: 'x' } },
+    });
+    expect(merged).toEqual({ flavor: 'm', added: 1, tags: { env: 'x', theirs: 'z' } });
+  });
+
+  it('names members by pointers that no name can confuse', () => {
+    expect(leavesOf({ 'a/b': 1, a: { b: 2, '~': [] }, empty: {} })).toEqual([
+      '/a~1b',
+      '/a/b',
+      '/a/~0',
+      '/empty',
+    ]);
+  });
+
+  it('settles: merging its own outcome changes nothing', () => {
+    const map = letrec<{ map: Record<string, unknown> }>((tie) => ({
+      map: dictionary(
+        constantFrom('a', 'b', 'c/d'),
+        oneof({ maxDepth: 2 }, constantFrom(1, null, [1]), tie('map')),
+      ),
+    })).map;
+    assert(
+      property(map, map, map, (current, before, desired) => {
+        const once = mergeMap({ current, managed: leavesOf(before), desired });
+        expect(mergeMap({ current: once, managed: leavesOf(desired), desired })).toEqual(once);
+        const emptied = mergeMap({ current: once, managed: leavesOf(desired), desired: {} });
+        expect(leavesOf(emptied).filter((leaf) => leavesOf(desired).includes(leaf))).toEqual([]);
+      }),
+    );
   });
 });

@@ -36,3 +36,59 @@ export function mergeTags(lists: {
 }): string[] {
   return mergeList({ ...lists, keyOf: (tag) => tag, combine: (tag) => tag });
 }
+
+/** JSON members by name, to any depth. */
+export type JsonMap = Readonly<Record<string, unknown>>;
+
+/** Whether a value has members of its own. */
+export function isMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Where a map says something, as JSON pointers (RFC 6901): members of its members, lists and empty maps as a whole.
+ */
+export function leavesOf(map: JsonMap): string[] {
+  return Object.entries(map).flatMap(([name, member]) => {
+    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (!isMap(member) || Object.keys(member).length === 0) return [pointer];
+    return leavesOf(member).map((leaf) => `${pointer}${leaf}`);
+  });
+}
+
+/**
+ * Merges maps so that what others added stays, inside members of ours too, and what we removed goes.
+ *
+ * @param lists - `managed` holds the {@link leavesOf} what we put there.
+ */
+export function mergeMap(lists: {
+  current: JsonMap;
+  managed: readonly string[];
+  desired: JsonMap;
+}): Record<string, unknown> {
+  const declared = new Set(leavesOf(lists.desired));
+  const gone = new Set(lists.managed.filter((leaf) => !declared.has(leaf)));
+  return overlay(without(lists.current, gone, ''), lists.desired);
+}
+
+/** The map without these leaves, and without the maps that are left empty by that. */
+function without(map: JsonMap, gone: ReadonlySet<string>, path: string): JsonMap {
+  return Object.fromEntries(
+    Object.entries(map).flatMap(([name, member]): [string, unknown][] => {
+      const pointer = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (gone.has(pointer)) return [];
+      if (!isMap(member) || Object.keys(member).length === 0) return [[name, member]];
+      const rest = without(member, gone, pointer);
+      return Object.keys(rest).length === 0 ? [] : [[name, rest]];
+    }),
+  );
+}
+
+function overlay(current: JsonMap, desired: JsonMap): Record<string, unknown> {
+  const merged = new Map(Object.entries(current));
+  for (const [name, member] of Object.entries(desired)) {
+    const before = merged.get(name);
+    merged.set(name, isMap(before) && isMap(member) ? overlay(before, member) : member);
+  }
+  return Object.fromEntries(merged);
+}

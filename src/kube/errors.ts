@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../base/retry-after.ts';
+
 /** One entry of a Status' `details.causes`. */
 export interface StatusCause {
   /** `FieldValueInvalid`, `FieldManagerConflict` … */
@@ -108,13 +110,13 @@ export function statusOf(
         message: text(record(cause)['message']).slice(0, MAX_MESSAGE),
         field: text(record(cause)['field']),
       })),
-    retryAfterMs: seconds(headers['retry-after']) ?? seconds(details['retryAfterSeconds']),
+    retryAfterMs:
+      parseRetryAfter(headers['retry-after']) ?? parseRetryAfter(numeral(details['retryAfterSeconds'])),
   };
 }
 
-function seconds(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,6}$/.test(value.trim()) ? Number(value) : value;
-  return typeof number === 'number' && number >= 0 && Number.isFinite(number) ? number * 1_000 : undefined;
+function numeral(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : undefined;
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
+import { backoffMs, type Curve } from '../base/backoff.ts';
 import type { Random } from '../base/clock.ts';
-import { backoffDelay, type BackoffOptions } from './work/backoff.ts';
 import type { StatusParts } from './errors.ts';
 import type { KubeTransportError } from './port.ts';
 
@@ -17,7 +17,7 @@ export interface RetryContext {
   random: Random;
 }
 
-const BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000 };
+const BACKOFF: Curve = { firstMs: 100, longestMs: 5_000, jitter: 0.5 };
 const RETRY_AFTER_CAP_MS = 30_000;
 
 /**
@@ -30,21 +30,21 @@ const RETRY_AFTER_CAP_MS = 30_000;
  */
 export function retryDelay(failure: Failure, context: RetryContext): number | undefined {
   if (context.tries >= context.maxTries) return undefined;
-  const backoff = backoffDelay(context.tries, BACKOFF, context.random);
+  const waitMs = (askedMs?: number): number => backoffMs(context.tries, BACKOFF, context.random, askedMs);
   if (failure.kind === 'transport') {
-    return !failure.error.maybeSent || context.idempotent ? backoff : undefined;
+    return !failure.error.maybeSent || context.idempotent ? waitMs() : undefined;
   }
   const { status, retryAfterMs } = failure.status;
   const asked = retryAfterMs === undefined ? 0 : Math.min(retryAfterMs, RETRY_AFTER_CAP_MS);
   switch (status) {
     case 429:
-      return asked + backoff;
+      return waitMs(asked);
     case 503:
-      return retryAfterMs !== undefined || context.idempotent ? asked + backoff : undefined;
+      return retryAfterMs !== undefined || context.idempotent ? waitMs(asked) : undefined;
     case 500:
     case 502:
     case 504:
-      return context.idempotent ? asked + backoff : undefined;
+      return context.idempotent ? waitMs(asked) : undefined;
     default:
       return undefined;
   }

@@ -34,8 +34,12 @@ function sharedWith(workspaces: ReadonlySet<string>, record: Owned, roles: reado
   );
 }
 
-/** Owner, member of whatever role, or visible by interface document section 2.1. */
-export function canSeeBox(caller: Caller, box: BoxDoc): boolean {
+/**
+ * Owner, member of whatever role, or visible by interface document section 2.1. A version is seen by whoever
+ * sees its box now, not by those who saw it when it was made.
+ */
+export function canSeeBox(service: Service, caller: Caller, record: BoxDoc): boolean {
+  const box = service.store.boxes.get(record.version?.box ?? '') ?? record;
   return (
     sharedWith(caller.workspaces, box, ['collaborator', 'read']) ||
     box.visibility === 'public' ||

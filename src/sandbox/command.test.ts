@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runSandbox, SANDBOX_FLAGS, type SandboxCommandOptions } from './command.ts';
 
@@ -34,6 +37,12 @@ test.each([
   [{ duration: ['sleep=1'] }, 'choose one of deploy'],
   [{ duration: ['deploy=soon'] }, 'give milliseconds'],
   [{ reading: ['colour=red'] }, 'no reading is called "colour"'],
+  [{ header: ['token'] }, 'write it as name=value'],
+  [{ header: ['cookie=X'] }, 'choose token=NAME or release=NAME'],
+  [{ header: ['token=a b'] }, '"a b" is not the name of a header'],
+  [{ schemaBase: 'schemas' }, 'give an absolute URI'],
+  [{ schemaBase: 'http://x/schemas?a=b' }, 'give an absolute URI'],
+  [{ as: ['modern'] }, 'no readings are bundled as "modern"'],
   [{ reading: ['gone=200'] }, 'reading gone cannot be "200": choose one of 403, 404'],
 ])('says what is wrong with %j', async (wrong, message) => {
   const io = { write: () => undefined, signal: AbortSignal.abort() };
@@ -43,4 +52,21 @@ test.each([
 test('every flag of the command line has a description', () => {
   for (const flag of SANDBOX_FLAGS) expect(flag.description).not.toBe('');
   expect(new Set(SANDBOX_FLAGS.map((flag) => flag.name)).size).toBe(SANDBOX_FLAGS.length);
+});
+
+// V15
+test('credentials and data are for their owner only, whoever made the files before', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'boxwright-private-'));
+  const credentialsFile = join(folder, 'creds.json');
+  const database = join(folder, 'sandbox.db');
+  for (const file of [credentialsFile, database]) writeFileSync(file, '');
+  for (const path of [credentialsFile, database]) chmodSync(path, 0o644);
+  const stop = new AbortController();
+  await runSandbox(
+    { ...options, data: folder, token: 'tk', credentialsFile },
+    { write: () => stop.abort(), signal: stop.signal },
+  );
+  expect((JSON.parse(readFileSync(credentialsFile, 'utf8')) as { token: string }).token).toBe('tk');
+  for (const path of [credentialsFile, database]) expect(statSync(path).mode & 0o777).toBe(0o600);
+  rmSync(folder, { recursive: true });
 });

@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import { keepHeapSmall } from './heap.ts';
+import { BUNDLES, bundledReadings } from './edge/bundles.ts';
+import type { HeaderNames } from './edge/header-names.ts';
+import { writePrivateFile } from './private-file.ts';
 import { createSandbox, type SandboxLog } from './sandbox.ts';
 import { READINGS, type ReadingChoice } from './edge/readings.ts';
 
@@ -23,7 +26,15 @@ export interface SandboxCommandOptions {
   duration?: readonly string[];
   /** `name=value` */
   reading?: readonly string[];
+  /** Names of bundled readings. */
+  as?: readonly string[];
+  /** `token=NAME` or `release=NAME` */
+  header?: readonly string[];
   credentialsFile?: string;
+  /** Of `export` and `import`; `-` is standard output or input. */
+  file?: string;
+  /** Of `export`. */
+  secrets?: boolean;
 }
 
 /** One option as the command line shows it. */
@@ -133,10 +144,35 @@ export const SANDBOX_FLAGS: readonly SandboxFlag[] = [
     type: 'list',
   },
   {
+    name: 'as',
+    flags: '--as <name>',
+    description: `readings that belong together (repeatable): ${Object.keys(BUNDLES).join(', ')}`,
+    type: 'list',
+  },
+  {
+    name: 'header',
+    flags: '--header <token|release=NAME>',
+    description: "another name for the token or the release header, beside the interface's own (repeatable)",
+    type: 'list',
+  },
+  {
     name: 'credentialsFile',
     flags: '--credentials-file <path>',
     description: 'writes addresses and credentials there as JSON, readable by you only',
     type: 'text',
+  },
+  {
+    name: 'file',
+    flags: '--file <path>',
+    description: 'of export and import: the file of the state; - is standard output or input',
+    default: '-',
+    type: 'text',
+  },
+  {
+    name: 'secrets',
+    flags: '--secrets',
+    description: 'of export: passwords and tokens too; otherwise they are masked',
+    type: 'boolean',
   },
 ];
 
@@ -149,6 +185,7 @@ export interface CommandIo {
 
 /** Runs the embedded service until `io.signal` is aborted. @throws Error that names the option that is wrong */
 export async function runSandbox(options: SandboxCommandOptions, io: CommandIo): Promise<void> {
+  keepHeapSmall();
   const { email, password, token } = options;
   const sandbox = createSandbox({
     data: options.data,
@@ -160,7 +197,8 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     teams: options.team ?? [],
     latency: options.latency ?? 0,
     durations: durations(options.duration ?? []),
-    readings: Object.fromEntries(pairs(options.reading ?? [], '--reading')) as ReadingChoice,
+    readings: { ...bundledReadings(options.as ?? []), ...readings(options.reading ?? []) },
+    headers: headerNames(options.header ?? []),
     ...(options.runScripts === undefined ? {} : { runScripts: options.runScripts }),
     ...(options.scriptTimeout === undefined ? {} : { scriptTimeoutMs: options.scriptTimeout }),
     ...(options.webhookHost === undefined ? {} : { webhooks: { hosts: options.webhookHost } }),
@@ -177,7 +215,7 @@ export async function runSandbox(options: SandboxCommandOptions, io: CommandIo):
     });
     const facts = { ...address, schemaBase: sandbox.schemaBase, data: sandbox.data, ...sandbox.credentials };
     if (options.credentialsFile !== undefined) {
-      writeFileSync(options.credentialsFile, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
+      writePrivateFile(options.credentialsFile, `${JSON.stringify(facts, null, 2)}\n`);
     }
     io.write(greeting(facts));
     await ended(io.signal);
@@ -226,6 +264,19 @@ function pairs(texts: readonly string[], flag: string): [string, string][] {
     if (at < 1) throw new Error(`${flag} ${text}: write it as name=value`);
     return [text.slice(0, at), text.slice(at + 1)];
   });
+}
+
+const readings = (texts: readonly string[]): ReadingChoice => Object.fromEntries(pairs(texts, '--reading'));
+
+function headerNames(texts: readonly string[]): HeaderNames {
+  const names = { token: [] as string[], release: [] as string[] };
+  for (const [kind, name] of pairs(texts, '--header')) {
+    if (kind !== 'token' && kind !== 'release') {
+      throw new Error(`--header ${kind}=${name}: choose token=NAME or release=NAME`);
+    }
+    names[kind].push(name);
+  }
+  return names;
 }
 
 function durations(texts: readonly string[]): Partial<Durations> {

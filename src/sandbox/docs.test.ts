@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CONTROLS } from './admin/controls.ts';
 import { SANDBOX_FLAGS } from './command.ts';
-import { DEFAULT_DURATIONS, READINGS, TEST_PROVIDER_ID } from './index.ts';
+import { BUNDLES, DEFAULT_DURATIONS, READINGS, TEST_PROVIDER_ID } from './index.ts';
 
 const guide = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
 
@@ -19,6 +19,14 @@ test.each(Object.entries(READINGS))('the guide names the reading %s with its val
 
 test.each(Object.entries(CONTROLS))('the guide names the control %s', (name, control) => {
   expect(rowOf(name)).toContain(control.about);
+});
+
+test.each(Object.entries(BUNDLES))('the guide tells what is read as %s', (name, bundle) => {
+  const row = rowOf(name);
+  expect(row).toContain(bundle.about);
+  for (const [reading, value] of Object.entries(bundle.readings)) {
+    expect(row).toContain(`\`${reading}=${value}\``);
+  }
 });
 
 test('the guide names every duration, and the Test Provider', () => {

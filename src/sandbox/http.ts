@@ -39,16 +39,27 @@ export class Refusal extends Error {
   readonly code = 'Refusal';
   readonly status: number;
   readonly headers: Record<string, string>;
+  /** Of a 400: whether the request does not fit the description, or fits and asks for what cannot be. */
+  readonly reason: 'invalid' | 'refused';
 
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    headers: Record<string, string> = {},
+    reason: Refusal['reason'] = 'refused',
+  ) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
     this.headers = headers;
+    this.reason = reason;
   }
 }
 
+/** 400 for a request that fits the description, and asks for something that is not there or cannot be. */
 export const badRequest = (message: string): Refusal => new Refusal(400, message);
+/** 400 for a request that does not fit the description. */
+export const invalid = (message: string): Refusal => new Refusal(400, message, {}, 'invalid');
 export const forbidden = (message: string): Refusal => new Refusal(403, message);
 export const notFound = (message: string): Refusal => new Refusal(404, message);
 export const conflict = (message: string): Refusal => new Refusal(409, message);

@@ -242,6 +242,8 @@ export interface RevisionDoc {
 export interface BlobDoc {
   id: string;
   name: string;
+  /** Of who uploaded it; data of earlier versions do not say. */
+  account?: string;
   content_type: string;
   length: number;
   upload_date: string;

@@ -11,12 +11,15 @@ import {
 import { createAccount, type AccountSpec } from './accounts.ts';
 import { Admin } from './admin/admin.ts';
 import { Calls } from './edge/calls.ts';
+import type { Answer } from './edge/chunks.ts';
 import { Edge } from './edge/edge.ts';
 import { Faults } from './edge/faults.ts';
+import { headerReader, type HeaderNames } from './edge/header-names.ts';
 import { Hidden } from './edge/hidden.ts';
 import { Lag } from './edge/lag.ts';
 import { compileRules, type ReadingChoice } from './edge/readings.ts';
 import { Router } from './edge/router.ts';
+import { Unread } from './edge/unread.ts';
 import { validation } from './edge/validate.ts';
 import { Engine, type JobResumer, type JobRunner } from './engine.ts';
 import type { SandboxAnswer, SandboxRequest } from './http.ts';
@@ -32,6 +35,9 @@ import { ROUTES } from './routes.ts';
 import { startServers, type Address, type ListenOptions, type Servers } from './server.ts';
 import type { Service } from './service.ts';
 import { DEFAULT_DURATIONS, type Durations } from './settings.ts';
+import type { AccountDoc } from './model.ts';
+import { grantToken, passwordHash } from './security/tokens.ts';
+import type { StateDocument } from './state/document.ts';
 import { Store } from './store/store.ts';
 import { ServiceTime } from './time.ts';
 import { ViewCache } from './view-cache.ts';
@@ -55,10 +61,14 @@ export interface SandboxOptions {
   accounts?: readonly AccountSpec[];
   /** Names of team workspaces that the first user owns, made when the data are new. */
   teams?: readonly string[];
+  /** Names of headers beside the interface's own, for clients of other installations. */
+  headers?: HeaderNames;
   /** How long operations take, milliseconds. */
   durations?: Partial<Durations>;
   /** Added to each call, milliseconds; a pair is a range. @default 0 */
   latency?: number | readonly [number, number];
+  /** Stands in the place of everything, the first user's password and token excepted. */
+  state?: StateDocument;
   /** Readings of open points; the others keep their defaults. */
   readings?: ReadingChoice;
   /** Really runs event scripts, as the user who runs the sandbox. @default false: they are simulated */
@@ -133,7 +143,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     ids: new Ids(random),
     random,
     engine,
-    schemaBase: (options.schemaBase ?? DEFAULT_BASE).replace(/\/+$/, ''),
+    schemaBase: schemaBase(options.schemaBase ?? DEFAULT_BASE),
     views: new ViewCache(),
     calls: new Calls(),
     scripts: scripts?.host,
@@ -153,6 +163,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     lag: new Lag(store, time),
     hidden: new Hidden(),
     calls: service.calls,
+    unread: new Unread([...(options.headers?.token ?? []), ...(options.headers?.release ?? [])], (record) =>
+      log(record.kind === 'path' ? 'nothing answers here' : 'nothing reads this header', { ...record }),
+    ),
+    readHeaders: headerReader(options.headers ?? {}),
     stopped: stopping.signal,
     onError: (error: unknown): void =>
       log('a call failed', { error: String((error as Error)?.stack ?? error) }),
@@ -160,9 +174,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const edge = new Edge(parts);
   const page = new Page(service, (request) => edge.handle(request), parts.onError);
   const handle: Sandbox['handle'] = (request) => page.handle(request) ?? edge.handle(request);
+  // Over the wire long lists go out as they are made.
+  const open = (request: SandboxRequest): Promise<Answer> => page.handle(request) ?? edge.open(request);
   const credentials = firstRun(service, options);
   engine.load();
   const admin = new Admin({ ...parts, readings: options.readings ?? {} });
+  if (options.state !== undefined) admin.importState(options.state);
   let servers: Servers | undefined;
   return {
     handle,
@@ -171,7 +188,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     schemaBase: service.schemaBase,
     data,
     async start(listen = {}) {
-      servers = await startServers(handle, admin, { ...listen, makeToken: () => service.ids.uuid() });
+      servers = await startServers(open, admin, { ...listen, makeToken: () => service.ids.uuid() });
       return servers.address;
     },
     loginLink() {
@@ -192,6 +209,17 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
+/** An absolute URI without a trailing slash (service-behaviour.md 1). @throws Error */
+function schemaBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || /[\s?#]/.test(text)) {
+    throw new Error(`schema base "${text}": give an absolute URI, such as ${DEFAULT_BASE}`);
+  }
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+}
+
 /** Machines live beside the data, or in a temporary folder that goes with the sandbox. */
 function scriptHost(data: string, clock: Clock, limit = 300_000): { host: ScriptHost; stop: () => void } {
   const temporary = data === ':memory:' ? mkdtempSync(join(tmpdir(), 'boxwright-machines-')) : undefined;
@@ -208,27 +236,40 @@ function scriptHost(data: string, clock: Clock, limit = 300_000): { host: Script
 function firstRun(service: Service, options: SandboxOptions): Credentials {
   const { store, ids } = service;
   const known = store.accounts.all()[0];
-  if (known !== undefined) {
-    const teams = store.workspaces
-      .by('owner', known.workspace)
-      .filter((workspace) => workspace.kind === 'team');
+  if (known !== undefined && known.hash !== '') {
     return {
       email: known.email,
       password: undefined,
       token: undefined,
       workspace: known.workspace,
-      teams: teams.map((team) => team.id),
+      teams: teamsOf(service, known.workspace),
     };
   }
   const email = options.account?.email ?? 'admin@sandbox.example';
   const password = options.account?.password ?? ids.text('abcdefghijkmnpqrstuvwxyz23456789', 16);
   const token = options.account?.token ?? ids.uuid();
+  if (known !== undefined) return store.database.run(() => adopt(service, known, password, token));
   return store.database.run(() => {
     const account = createAccount(service, { ...options.account, email, password, token });
     for (const spec of options.accounts ?? []) createAccount(service, spec);
     const teams = (options.teams ?? []).map((name) => createTeam(service, account.workspace, name));
     return { email, password, token, workspace: account.workspace, teams };
   });
+}
+
+/** The first user of an imported state that came without passwords gets these. */
+function adopt(service: Service, known: AccountDoc, password: string, token: string): Credentials {
+  const { store, ids } = service;
+  const salt = ids.hex(16);
+  store.accounts.put({ ...known, salt, hash: passwordHash(password, salt) });
+  grantToken(service, known.id, token);
+  const { email, workspace } = known;
+  return { email, password, token, workspace, teams: teamsOf(service, workspace) };
+}
+
+function teamsOf({ store }: Service, workspace: string): string[] {
+  const owned = store.workspaces.by('owner', workspace);
+  return owned.filter(({ kind }) => kind === 'team').map(({ id }) => id);
 }
 
 function createTeam(service: Service, owner: string, name: string): string {

@@ -1,8 +1,9 @@
 import { Type, type TSchema } from 'typebox';
 
-/** `YYYY-MM-DD HH:MM:SS.ffffff`; the fraction may be left out in requests. */
+/** `YYYY-MM-DD HH:MM:SS.ffffff`, UTC. */
 export const Timestamp = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?$',
+  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}\\.\\d{6}$',
+  description: 'a time of the form YYYY-MM-DD HH:MM:SS.ffffff (UTC)',
   examples: ['2026-11-27 10:00:00.000000'],
 });
 
@@ -24,6 +25,10 @@ export const Variable = Type.Object({
   visibility: Type.Optional(Type.String()),
   scope: Type.Optional(Type.String({ maxLength: 1024 })),
   automatic_updates: Type.Optional(AutomaticUpdates),
+  // Of a Binding (service-behaviour.md 2.5).
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: 254 }), { maxItems: 100 })),
+  // Of type Options: choices, separated by commas.
+  options: Type.Optional(Type.String({ maxLength: 100_000 })),
 });
 
 /** In a deploy request or an update only the name says which variable is meant. */
@@ -54,6 +59,12 @@ export const FailureAnswer = Type.Object({
   message: Type.String({ examples: ['name: is required'] }),
   error: Type.String({ examples: ['Bad Request'] }),
   code: Type.Integer({ examples: [400] }),
+  reason: Type.Optional(
+    Type.Enum(['invalid', 'refused'], {
+      description:
+        'Of a 400. invalid: the request does not fit this description. refused: it fits, and asks for something that is not there, is not visible to the caller, or cannot be; `message` names it.',
+    }),
+  ),
 });
 
 /** A file by reference (events, readme, dockerfile). */

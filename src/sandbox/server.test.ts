@@ -61,3 +61,37 @@ test('ends calls that hang when it stops', async () => {
   await sandbox.stop();
   expect(await hanging).toBe('ended');
 });
+
+test('streams a long list, whole and as it was when it was asked for; a caller that hangs up ends it', async () => {
+  const { sandbox, url, headers } = await started();
+  const send = async (method: 'GET' | 'POST' | 'HEAD', path: string, body?: object) =>
+    request(`${url}${path}`, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  for (let n = 0; n < 150; n++) {
+    const body = { schema: `${sandbox.schemaBase}/boxes/script`, name: `box ${n}`, requirements: [] };
+    const { body: made } = await send('POST', '/services/boxes', { ...body, description: 'd'.repeat(9_000) });
+    await made.dump();
+  }
+  const { headers: sent, body } = await send('GET', '/services/boxes');
+  expect(sent['content-length']).toBeUndefined();
+  // Nothing is read yet: the list is not made beyond what the connection takes.
+  sandbox.admin.editRecord('boxes', sandbox.admin.records('boxes')[149]?.id ?? '', { name: 'renamed' });
+  const list = (await body.json()) as { name: string }[];
+  expect(list.map((box) => box.name)).toEqual(Array.from({ length: 150 }, (_, n) => `box ${n}`));
+  const head = await send('HEAD', '/services/boxes');
+  expect(await head.body.text()).toBe('');
+  const broken = await send('GET', '/services/boxes');
+  broken.body.destroy();
+  expect((await send('GET', '/services/workspaces')).statusCode).toBe(200);
+  const inProcess = await sandbox.handle({
+    method: 'GET',
+    path: '/services/boxes',
+    headers,
+    body: new Uint8Array(),
+  });
+  expect((JSON.parse(Buffer.from(inProcess.body).toString()) as unknown[]).length).toBe(150);
+  await sandbox.stop();
+});

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Admin } from './admin/admin.ts';
 import { adminHandler } from './admin/http.ts';
 import { MAX_UPLOAD_BYTES } from './edge/edge.ts';
+import type { Answer } from './edge/chunks.ts';
 import { ConnectionLost, type SandboxAnswer, type SandboxRequest } from './http.ts';
 
 export interface ListenOptions {
@@ -28,7 +29,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-type Handle = (request: SandboxRequest) => Promise<SandboxAnswer>;
+type Handle = (request: SandboxRequest) => Promise<Answer>;
 
 /** Opens the service's port and the admin port. */
 export async function startServers(
@@ -38,9 +39,14 @@ export async function startServers(
 ): Promise<Servers> {
   const host = options.host ?? '127.0.0.1';
   const adminToken = options.adminToken ?? options.makeToken();
-  const service = await listen(handle, host, options.port ?? 0);
+  const port = { host, limit: MAX_UPLOAD_BYTES };
+  const service = await listen(handle, { ...port, port: options.port ?? 0 });
   try {
-    const control = await listen(adminHandler(admin, adminToken), host, options.adminPort ?? 0);
+    const control = await listen(adminHandler(admin, adminToken), {
+      host,
+      port: options.adminPort ?? 0,
+      limit: MAX_STATE_BYTES,
+    });
     return {
       address: { url: service.url, adminUrl: control.url, adminToken },
       close: async () => {
@@ -53,13 +59,15 @@ export async function startServers(
   }
 }
 
+/** Largest state that is imported, bytes. */
+const MAX_STATE_BYTES = 500_000_000;
+
 async function listen(
   handle: Handle,
-  host: string,
-  port: number,
+  { host, port, limit }: { host: string; port: number; limit: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
-    void serve(handle, incoming, response);
+    void serve(handle, limit, incoming, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -80,13 +88,18 @@ function close(server: Server): Promise<void> {
   });
 }
 
-async function serve(handle: Handle, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  handle: Handle,
+  limit: number,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const hungUp = new AbortController();
   response.once('close', () => hungUp.abort(new Error('the caller hung up')));
   try {
-    const body = await read(incoming);
+    const body = await read(incoming, limit);
     if (body === undefined) {
-      send(response, tooLarge());
+      await send(response, tooLarge(limit));
       return;
     }
     const answer = await handle({
@@ -96,7 +109,7 @@ async function serve(handle: Handle, incoming: IncomingMessage, response: Server
       body,
       signal: hungUp.signal,
     });
-    send(response, answer);
+    await send(response, answer);
   } catch (error) {
     if (error instanceof ConnectionLost) incoming.socket.resetAndDestroy();
     else incoming.socket.destroy();
@@ -104,12 +117,12 @@ async function serve(handle: Handle, incoming: IncomingMessage, response: Server
 }
 
 /** The body, undefined when it is longer than anything that is taken. */
-async function read(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+async function read(incoming: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_UPLOAD_BYTES) return undefined;
+    if (length > limit) return undefined;
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
@@ -123,17 +136,45 @@ function headersOf(incoming: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-function send(response: ServerResponse, answer: SandboxAnswer): void {
-  const bodyless = answer.status === 204 || answer.status === 304;
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(bodyless ? {} : { 'content-length': String(answer.body.byteLength) }),
+async function send(response: ServerResponse, answer: Answer): Promise<void> {
+  const { status, headers } = answer;
+  if (!('body' in answer)) {
+    response.writeHead(status, headers);
+    for (const chunk of answer.chunks) {
+      // Others get their turn between two chunks, and no more is made than the caller reads.
+      if (response.write(chunk)) await turn();
+      else await drained(response);
+      if (response.destroyed) return;
+    }
+    response.end();
+    return;
+  }
+  const { body } = answer;
+  const bodyless = status === 204 || status === 304;
+  response.writeHead(status, {
+    ...headers,
+    ...(bodyless ? {} : { 'content-length': String(body.byteLength) }),
   });
-  response.end(bodyless ? undefined : answer.body);
+  response.end(bodyless ? undefined : body);
 }
 
-function tooLarge(): SandboxAnswer {
-  const message = `the body is longer than ${MAX_UPLOAD_BYTES} bytes`;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Resolves when more can be written, or nobody reads any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      response.off('close', end);
+      resolve();
+    };
+    response.once('drain', end);
+    response.once('close', end);
+  });
+}
+
+function tooLarge(limit: number): SandboxAnswer {
+  const message = `the body is longer than ${limit} bytes`;
   return {
     status: 413,
     headers: { 'content-type': 'application/json', connection: 'close' },

@@ -32,7 +32,7 @@ function setup(
     port,
     credentials: { kind: 'token', token: 'tok-1' },
     clock,
-    random: () => 0.5,
+    random: () => 0,
     onCall: (report) => reports.push(report),
     log: { ...silentLogger, debug: note },
     ...options,
@@ -252,6 +252,17 @@ describe('writes', () => {
   ] as const)('takes %s for what it is', async (_, line, expected) => {
     const { client } = setup(() => line);
     expect(await client.boxes.create(boxBody)).toMatchObject(expected);
+  });
+
+  // B5
+  it('brings back every whole number as it was read, in fields that nobody here knows too', async () => {
+    const profile = '{"max_ttl":9007199254740993,"ids":[-18446744073709551616]}';
+    const text = `{"id":"b1","name":"web","epoch":1764331200000000001,"profile":${profile}}`;
+    const { client, port } = setup(() => raw(200, text, { 'content-type': 'application/json' }));
+    const read = await client.boxes.read('b1');
+    expect(read).toMatchObject({ kind: 'found', record: { profile: { max_ttl: 9007199254740993n } } });
+    if (read.kind === 'found') await client.boxes.update('b1', read.record);
+    expect(String(port.requests[1]?.body)).toBe(text);
   });
 
   it('takes an update without a body for done, and an unreadable one for unknown', async () => {

@@ -2,6 +2,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { Caller } from './call/caller.ts';
 import type { CallReport } from './call/caller.ts';
+import { ClockSkew } from './call/clock-skew.ts';
 import { Session } from './call/session.ts';
 import type { Credentials } from './call/session.ts';
 import { Stamps } from './call/stamps.ts';
@@ -92,6 +93,8 @@ export interface ServiceClient {
   breakerState(): 'closed' | 'open' | 'halfOpen';
   /** How busy the budget is. */
   paceState(): PaceState;
+  /** How far the service's clock is ahead of ours, milliseconds; undefined while no answer has told. */
+  clockSkewMs(): number | undefined;
   /** Calls that wait for their turn end with `Closed`; those under way are left to their time-outs. */
   close(): void;
 }
@@ -100,6 +103,7 @@ export interface ServiceClient {
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, random, port, pace: paceSettings = {}, limits = {}, log } = options;
   const further = options.secretValues ?? (() => []);
+  const clockSkew = new ClockSkew();
   const stamps = new Stamps(clock);
   const pace = new Pace({
     requestsPerSecond: paceSettings.requestsPerSecond ?? 10,
@@ -114,6 +118,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     credentials: options.credentials,
     login: (email, password) => login(caller, decoders, email, password, { priority: 'user' }),
     clock,
+    random,
   });
   const caller: Caller = new Caller({
     port,
@@ -122,6 +127,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     breaker,
     stamps,
     clock,
+    clockSkew,
     headersFor: (token) => headersFor(options, token),
     recordBytes: limits.recordBytes ?? 10 * MiB,
     timeoutMs: limits.timeoutMs ?? 30_000,
@@ -144,6 +150,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),
     paceState: () => pace.state(),
+    clockSkewMs: () => clockSkew.ms,
     close: () => pace.close(),
   };
 }

@@ -57,8 +57,8 @@ test('a stored object that an older schema let through is named, not thrown over
   });
   const parsed = parseInstance(stored);
   expect(parsed.ok ? [] : parsed.problems.map(({ message }) => message)).toEqual([
-    'spec.powerState is "On": is not one of Running, Stopped: choose one of them',
-    'spec.operationTimeout is "soon": a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+    'spec.powerState is "On": must be one of Running, Stopped',
+    'spec.operationTimeout is "soon": must be a duration, such as 90s or 8h (units: ms, s, m, h)',
   ]);
   // Once the values are mended, what only rules see comes to light.
   const mend = ['patch', ...args, '--type=merge', '-p'];

@@ -50,7 +50,11 @@ function values(namespace: string): string[] {
 
 async function withoutCrds(): Promise<void> {
   const folder = join(ROOT, 'deploy/kustomize/crds');
-  const { code, stderr } = await own.cluster.kubectl(['delete', '--ignore-not-found', '--kustomize', folder]);
+  // The API server takes its resources off first, which can last longer than a command usually may.
+  const { code, stderr } = await own.cluster.kubectl(
+    ['delete', '--ignore-not-found', '--kustomize', folder],
+    { timeoutMs: 180_000 },
+  );
   if (code !== 0) throw new Error(stderr);
 }
 

@@ -1,6 +1,9 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
+import { KINDS, referencesOf, type AnyResource } from '../../src/api/kinds.ts';
 import { installKinds, ROOT } from '../api/install.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
 import { boxwright } from '../cli/boxwright.ts';
@@ -42,6 +45,67 @@ describe('the kustomize base', () => {
     }
     for (const kind of ['Role', 'ClusterRole']) {
       expect(rulesOf(base, kind)).toEqual(rulesOf(chart, kind));
+    }
+  });
+});
+
+// B8
+describe('the references of our kinds', () => {
+  it('follow namePrefix and the names that generators make, in every sample', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'boxwright-kustomize-'));
+    try {
+      const samples = join(ROOT, 'deploy/examples');
+      const files = readdirSync(samples).filter((file) => file.endsWith('.yaml'));
+      for (const file of files) copyFileSync(join(samples, file), join(folder, file));
+      const references = 'boxwright-references.yaml';
+      copyFileSync(join(FOLDER, 'references', references), join(folder, references));
+      writeFileSync(
+        join(folder, 'generated.yaml'),
+        stringify({
+          apiVersion: 'boxwright.dev/v1alpha1',
+          kind: 'Box',
+          metadata: { name: 'generated' },
+          spec: {
+            connectionRef: { name: 'main' },
+            variables: [
+              { name: 'CONF', type: 'File', file: { configMapKeyRef: { name: 'conf', key: 'a.conf' } } },
+              { name: 'PASS', type: 'Password', valueFrom: { secretKeyRef: { name: 'pass', key: 'p' } } },
+              { name: 'runtime', type: 'Box', boxRef: { name: 'runtime' } },
+            ],
+            overrides: [
+              {
+                scope: 'runtime',
+                name: 'KEY',
+                type: 'Password',
+                valueFrom: { secretKeyRef: { name: 'pass', key: 'p' } },
+              },
+            ],
+          },
+        }),
+      );
+      writeFileSync(
+        join(folder, 'kustomization.yaml'),
+        stringify({
+          namePrefix: 'eu-',
+          configurations: [references],
+          configMapGenerator: [{ name: 'conf', literals: ['a.conf=listen 80'] }],
+          secretGenerator: [{ name: 'pass', literals: ['p=secret'] }],
+          resources: [...files, 'generated.yaml'],
+        }),
+      );
+      const { stdout, stderr } = await cluster.kubectl(['kustomize', folder]);
+      expect(stderr).toBe('');
+      const objects = parseAllDocuments(stdout).map((document) => document.toJS() as AnyResource);
+      const names = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+      const ours = objects.filter(({ kind }) => KINDS.some((definition) => definition.kind === kind));
+      const named = ours.flatMap(referencesOf).map(({ kind, name }) => `${kind} ${name}`);
+      expect(named.filter((one) => !names.has(one))).toEqual([]);
+      expect(
+        named.filter((one) => /^(ConfigMap eu-conf|Secret eu-pass)-[a-z0-9]{10}$/.test(one)),
+      ).toHaveLength(3);
+      expect(named.length).toBeGreaterThan(12);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +15,7 @@ import { parse } from 'yaml';
 import { KINDS } from '../../src/api/kinds.ts';
 import { HttpProxy } from '../../src/base/proxy/settings.ts';
 import { testCluster, type TestCluster } from '../support/cluster.ts';
-import { CHART, CRD_CHART, EVERYTHING, Helm, objectsOf, only, type Rendered } from './chart.ts';
+import { CHART, CRD_CHART, EVERYTHING, Helm, objectsOf, only, podSpecOf, type Rendered } from './chart.ts';
 
 let cluster: TestCluster;
 let helm: Helm;
@@ -252,4 +261,86 @@ function templates(): string[] {
     .filter((path) => path.startsWith('templates/') && /\.(yaml|tpl|txt)$/.test(path))
     .filter((path) => !path.endsWith('.crd.yaml'))
     .map((path) => readFileSync(join(CHART, path), 'utf8'));
+}
+
+// B9
+describe('a value that is null', () => {
+  const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')) as Node;
+
+  it('is as if it were not there: sections and plain values are their defaults, nothing is nil', async () => {
+    const usual = await helm.text();
+    const paths = pathsOf(schema, '');
+    expect(paths.length).toBeGreaterThan(80);
+    const others: string[] = [];
+    for (const path of paths) {
+      const text = await helm.text({}, '--set', `${path}=null`);
+      expect(/<nil>|%!/.test(text) ? path : '').toBe('');
+      if (text !== usual) others.push(path);
+    }
+    // Without a map or a list there is none.
+    const isMap = (path: string): boolean => typeof defaultOf(schema, path) === 'object';
+    expect(others.filter((path) => !isMap(path))).toEqual([]);
+    expect(others).toContain('resources.requests');
+  }, 300_000);
+
+  it('leaves a part of a map out', async () => {
+    const objects = await helm.objects({}, '--set', 'resources.limits=null');
+    const { resources } = podSpecOf(only(objects, 'Deployment')).containers[0] as {
+      resources?: { limits?: object; requests?: object };
+    };
+    expect(resources?.limits ?? {}).toEqual({});
+    expect(resources?.requests).toHaveProperty('memory');
+  });
+});
+
+// B9
+it('is a part of another chart, with a condition and global values, and without whole sections', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'boxwright-parent-'));
+  try {
+    mkdirSync(join(parent, 'charts'));
+    symlinkSync(CHART, join(parent, 'charts/boxwright'));
+    symlinkSync(CRD_CHART, join(parent, 'charts/boxwright-crds'));
+    const dependencies = ['boxwright', 'boxwright-crds'].map((name) => ({
+      name,
+      version: '>=0.0.0-0',
+      repository: `file://charts/${name}`,
+      condition: `${name}.enabled`,
+    }));
+    const chart = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
+    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(chart));
+    const render = async (on: boolean): Promise<Rendered[]> => {
+      const values = {
+        global: { domain: 'example.com' },
+        boxwright: { enabled: on, networkPolicy: null, resources: null, crds: { enabled: false } },
+        'boxwright-crds': { enabled: on, crds: null },
+      };
+      const { code, stdout, stderr } = await cluster.helm(['template', 'x', parent, '--values', '-'], {
+        input: JSON.stringify(values),
+      });
+      expect(code === 0 ? '' : stderr).toBe('');
+      return objectsOf(stdout);
+    };
+    const kinds = (await render(true)).map(({ kind }) => kind);
+    expect(kinds).toContain('Deployment');
+    expect(kinds.filter((kind) => kind === 'CustomResourceDefinition')).toHaveLength(5);
+    expect(await render(false)).toEqual([]);
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
+});
+
+interface Node {
+  default?: unknown;
+  properties?: Record<string, Node>;
+}
+
+function pathsOf({ properties = {} }: Node, path: string): string[] {
+  return Object.entries(properties).flatMap(([name, node]) => [
+    `${path}${name}`,
+    ...pathsOf(node, `${path}${name}.`),
+  ]);
+}
+
+function defaultOf(schema: Node, path: string): unknown {
+  return path.split('.').reduce<Node | undefined>((node, name) => node?.properties?.[name], schema)?.default;
 }

@@ -11,23 +11,23 @@ import { World } from './world.ts';
 const DOCUMENT = process.env['BOXWRIGHT_INTERFACE_DOCUMENT'] ?? '';
 
 test('a fresh embedded service conforms in every row of the inventory', async () => {
-  const { sandbox, cast } = await freshSandbox();
+  const { cast, stop } = await freshSandbox();
   const results = await runSuite(new World(cast));
-  await sandbox.stop();
+  await stop();
   console.log(summary(results));
   const bad = results.filter((result) => ['failed', 'skipped'].includes(result.outcome));
   expect(bad.map(({ row, reason }) => `${row.section} ${row.says}: ${reason}`)).toEqual([]);
 }, 300_000);
 
 test('defects are found by the rows that speak of them', async () => {
-  const { sandbox, cast } = await freshSandbox();
+  const { sandbox, cast, stop } = await freshSandbox();
   sandbox.admin.setReadings({ boxPut: 'more', operationStatus: '200', passwords: 'masked' });
   const path = '/services/workspaces/{workspace_id}';
   sandbox.admin.addFault({ match: { route: path, method: 'DELETE' }, status: 500 });
   sandbox.admin.addFault({ match: { route: '/services/boxes/{box_id}/stack' }, body: 'wrong-types' });
   sandbox.admin.addFault({ match: { route: '/services/blobs/upload' }, body: 'html' });
   const results = await runSuite(new World(cast));
-  await sandbox.stop();
+  await stop();
   const failed = results.filter((result) => result.outcome === 'failed').map((result) => result.row.says);
   for (const says of [
     'PUT box changes the listed fields only; 400, 403, 404',
@@ -42,11 +42,11 @@ test('defects are found by the rows that speak of them', async () => {
 }, 300_000);
 
 test('the read-only mode sends nothing but GET, and calls that are refused', async () => {
-  const { sandbox, cast } = await freshSandbox();
+  const { sandbox, cast, stop } = await freshSandbox();
   sandbox.admin.clearCalls();
   const results = await runSuite(new World(cast), { readOnly: true });
   const writes = sandbox.admin.calls().filter((call) => call.method !== 'GET' && call.status < 400);
-  await sandbox.stop();
+  await stop();
   expect(writes).toEqual([]);
   expect(results.filter((result) => result.outcome === 'failed')).toEqual([]);
   expect(results.filter((result) => result.outcome === 'passed').length).toBeGreaterThan(20);

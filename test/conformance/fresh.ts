@@ -1,11 +1,34 @@
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
+import { BUNDLES, createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { Client } from './client.ts';
 import type { Cast } from './world.ts';
 
 const LOGIN = { email: 'conformance@example.com', password: 'conformance' };
 
+/** What runs, and everybody who takes part. */
+interface Fresh {
+  sandbox: Sandbox;
+  cast: Cast;
+  stop: () => Promise<void>;
+}
+
+/** Another one as old clients want it, with what can be read more strictly read so. */
+async function classicService(): Promise<{ sandbox: Sandbox; classic: Client }> {
+  const sandbox = createSandbox({
+    account: { ...LOGIN, token: 'classic-token' },
+    headers: { token: ['X-Old-Token'], release: ['X-Old-Release'] },
+    readings: {
+      ...BUNDLES.classic.readings,
+      boxPut: 'refuse',
+      passwords: 'masked',
+      release: 'strict',
+    },
+  });
+  const { url } = await sandbox.start();
+  return { sandbox, classic: new Client(url, 'classic-token') };
+}
+
 /** A fresh embedded service with everybody who takes part. */
-export async function freshSandbox(): Promise<{ sandbox: Sandbox; cast: Cast }> {
+export async function freshSandbox(): Promise<Fresh> {
   const sandbox = createSandbox({
     account: LOGIN,
     accounts: [
@@ -28,11 +51,16 @@ export async function freshSandbox(): Promise<{ sandbox: Sandbox; cast: Cast }> 
     },
   });
   const { url } = await sandbox.start();
+  const old = await classicService();
   const cast: Cast = {
     main: await Client.login(url, LOGIN),
     member: new Client(url, 'member-token'),
     outsider: new Client(url, 'outsider-token'),
     credentials: LOGIN,
+    classic: old.classic,
   };
-  return { sandbox, cast };
+  const stop = async (): Promise<void> => {
+    await Promise.all([sandbox.stop(), old.sandbox.stop()]);
+  };
+  return { sandbox, cast, stop };
 }

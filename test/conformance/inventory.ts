@@ -1,6 +1,7 @@
 import type { Row } from './row.ts';
 import { accessRows } from './rows/access.ts';
 import { boxRows } from './rows/boxes.ts';
+import { foundRows } from './rows/found.ts';
 import { instanceRows } from './rows/instances.ts';
 import { organizationRows } from './rows/organizations.ts';
 import { providerRows } from './rows/providers.ts';
@@ -15,6 +16,7 @@ export const INVENTORY: readonly Row[] = [
   ...providerRows,
   ...workspaceRows,
   ...organizationRows,
+  ...foundRows,
 ].toSorted((a, b) => order(a.section) - order(b.section));
 
 function order(section: string): number {

@@ -63,7 +63,7 @@ async function runAll(): Promise<void> {
   const world = new World(fresh?.cast ?? (await castOf(url ?? '')));
   const results = await runSuite(world, { readOnly: values['read-only'], report });
   print(summary(results));
-  await fresh?.sandbox.stop();
+  await fresh?.stop();
   process.exitCode = results.some((result) => result.outcome === 'failed') ? 1 : 0;
 }
 

@@ -16,6 +16,8 @@ export interface Cast {
   /** Of another organization. */
   outsider?: Client;
   credentials?: { email: string; password: string };
+  /** A second service, started with the flags for old clients: only beside a fresh embedded one. */
+  classic?: Client;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records as the service answers them
@@ -58,6 +60,12 @@ export class World {
   get outsider(): Client {
     if (this.cast.outsider === undefined) throw new NotHere('needs --outsider-token');
     return this.cast.outsider;
+  }
+
+  /** A call of the service that was started for old clients. */
+  classic(...args: Parameters<Client['call']>): Promise<Answer> {
+    if (this.cast.classic === undefined) throw new NotHere('needs the embedded service with its flags');
+    return this.cast.classic.call(...args);
   }
 
   /** A name that nothing else has. */

@@ -83,12 +83,12 @@ describe('what the API server refuses', () => {
     );
     expect(refused.code).not.toBe(0);
     for (const words of [
-      'spec.operationTimeout: Invalid value: "soon": a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+      'spec.operationTimeout: Invalid value: "soon": must be a duration, such as 90s or 8h (units: ms, s, m, h)',
       'spec.boxRef.name: Invalid value',
-      'name the Box: lower-case letters, digits, - and .',
+      'must be the name of a Box: lower-case letters, digits, - and .',
       'set exactly one of boxRef and boxId',
       'spec.name: Too long: may not be more than 30 bytes',
-      'the service takes instance names of at most 30 characters and metadata.name is longer: set a shorter spec.name',
+      'the service allows 30 characters in the name of an instance and metadata.name is longer: set a shorter spec.name',
     ]) {
       expect(refused.stderr).toContain(words);
     }
@@ -386,7 +386,7 @@ describe('a stored object that an older schema let through', () => {
     }
     const said = await world.condition('Instance', 'aged', { type: 'Stalled', reason: 'NeedsUser' });
     expect(said.message).toMatch(
-      /does not fit its schema: spec\.forceTerminateAfter is "later": a duration is/,
+      /does not fit its schema: spec\.forceTerminateAfter is "later": must be a duration/,
     );
     expect(instanceRecords().some(({ name }) => name === 'aged')).toBe(true);
     await world.put(instance('young'));

@@ -156,11 +156,14 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
+/** What a planned refusal of the service says, before its status. */
+export const PLANNED = 'planned';
+
 function serviceRefusal(status: number): PortAnswer {
   return {
     status,
     headers: { 'content-type': 'application/json', ...(status === 429 ? { 'retry-after': '7' } : {}) },
-    body: Buffer.from(JSON.stringify({ message: `planned ${status}` })),
+    body: Buffer.from(JSON.stringify({ message: `${PLANNED} ${status}` })),
   };
 }
 

@@ -7,13 +7,13 @@ export const FAULTS_TOUCHED = 'example.com/touched';
 export const FAULTS_HOLD = 'example.com/hold';
 const INSTALLATION = 'faults-installation';
 
-/** The operator's own objects, as an earlier start left them. */
-export function seedOwn(world: World): void {
+/** The operator's own objects, as an earlier start left them; `fill` is what its key consists of. */
+export function seedOwn(world: World, fill = 7): void {
   const metadata = { namespace: 'boxwright-system', name: 'boxwright-installation' };
   world.kube.seed(CONFIG_MAPS, { metadata });
   const { uid } = world.kube.get(CONFIG_MAPS, metadata)?.metadata ?? {};
   world.kube.seed(CONFIG_MAPS, { metadata, data: { id: INSTALLATION, uid } });
-  const key = Buffer.alloc(32, 7).toString('base64');
+  const key = Buffer.alloc(32, fill).toString('base64');
   world.kube.seed(SECRETS, {
     metadata: { namespace: 'boxwright-system', name: 'boxwright-digest-key' },
     data: { key },

@@ -1,4 +1,5 @@
 import { KUBE_ERRORS, MISHAPS, READ_ERRORS, SERVICE_ERRORS, type Plan } from './faults.ts';
+import { overruns } from './bounds.ts';
 import { differences, runOnce, type Run, type RunOptions } from './run.ts';
 import type { Workload } from './workloads.ts';
 
@@ -42,7 +43,7 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
     if (failures.length > 0 && options.untilFailure === true) break;
     tried += 1;
     const run = await runOnce(workload, { kinds, listLag, plan });
-    const said = differences(workload, reference, run);
+    const said = [...differences(workload, reference, run), ...overruns(plan, reference, run)];
     if (said.length > 0) failures.push({ plan, said: said.join('\n') });
   }
   return {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { KindName } from '../../src/api/kinds.ts';
+import { ANNOTATIONS } from '../../src/api/names.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import {
   CONFIG_MAPS,
@@ -11,10 +12,11 @@ import {
   type KubeRequest,
 } from '../../src/kube/index.ts';
 import { createUndiciPort } from '../../src/service/index.ts';
+import { Bench } from '../judges/bench.ts';
 import { Mortal } from '../support/mortal.ts';
 import { RealWorld } from '../support/real-world.ts';
 import type { Shown } from '../support/world.ts';
-import { Faults, type Plan } from './faults.ts';
+import { Faults, PLANNED, type Plan } from './faults.ts';
 import { FAULTS_TOUCHED } from './own.ts';
 import type { Run } from './run.ts';
 import type { Stage } from './stage.ts';
@@ -54,10 +56,12 @@ class RealStage implements Stage {
   readonly namespace: string;
   readonly connection: string;
   readonly #world: RealWorld;
+  readonly #judges: Bench;
   readonly #lists = new Map<string, Shown[]>();
 
-  constructor(world: RealWorld) {
+  constructor(world: RealWorld, judges: Bench) {
     this.#world = world;
+    this.#judges = judges;
     this.sandbox = world.sandbox;
     this.namespace = world.namespace;
     this.connection = world.connection();
@@ -66,8 +70,15 @@ class RealStage implements Stage {
   /** Looks at everything afresh. */
   async look(): Promise<void> {
     for (const kind of KINDS) this.#lists.set(kind, await this.#world.list(kind));
-    const secrets = await this.#world.client.list(SECRETS, { namespace: this.namespace });
-    this.#lists.set('Secret', secrets as object[] as Shown[]);
+    for (const [kind, type] of [
+      ['Secret', SECRETS],
+      ['ConfigMap', CONFIG_MAPS],
+    ] as const) {
+      const found = (await this.#world.client.list(type, { namespace: this.namespace })) as object[];
+      this.#lists.set(kind, found as Shown[]);
+      // No watch of the operator tells of contents.
+      for (const object of found as Shown[]) this.#judges.change(type.plural, object, undefined);
+    }
   }
 
   apply = (manifests: string): Promise<void> => this.#world.put(manifests);
@@ -103,13 +114,23 @@ class RealRun {
   readonly #port: UndiciKubePort;
   readonly #stage: RealStage;
   readonly #faults: Faults;
+  readonly #judges: Bench;
+  #installationId: string | undefined;
+  readonly #asked = new Set<string>();
   #process: { mortal: Mortal; close: () => void } | undefined;
   readonly #failures: string[] = [];
 
   constructor(world: RealWorld, port: UndiciKubePort, plan: Plan | undefined) {
     this.#world = world;
     this.#port = port;
-    this.#stage = new RealStage(world);
+    this.#judges = new Bench({
+      clock: systemClock,
+      sandbox: world.sandbox,
+      installation: () => this.#installationId,
+    });
+    // Real time passes while a busy machine does something else.
+    this.#judges.excuse('generations');
+    this.#stage = new RealStage(world, this.#judges);
     this.#faults = new Faults(plan, {
       crash: () => this.#crash(),
       touch: (request) => this.#touch(request),
@@ -119,12 +140,13 @@ class RealRun {
 
   async run({ setup, steps }: Workload): Promise<Run> {
     const { sandbox } = this.#world;
-    const views: { step: string; lines: string[] }[] = [];
+    const views: { step: string; lines: string[]; ms: number }[] = [];
     const { effects, reads } = this.#faults;
     let from = 0;
     try {
       this.#start();
       const installation = await this.#installation();
+      this.#installationId = installation;
       const strangers = await seedStrangers(this.#stage, installation, () =>
         this.#wait('operations have ended', () =>
           Promise.resolve(
@@ -139,9 +161,10 @@ class RealRun {
       from = effects.length;
       for (const step of steps) {
         await this.#step(step, QUIET_MS);
-        views.push({ step: step.name, lines: viewOf(this.#stage, strangers, installation) });
+        views.push({ step: step.name, lines: viewOf(this.#stage, strangers, installation), ms: 0 });
       }
-      this.#failures.push(...strangers.touched());
+      this.#judges.end();
+      this.#failures.push(...strangers.touched(), ...this.#judges.said());
     } catch (error) {
       this.#failures.push(error instanceof Error ? error.message : String(error));
     }
@@ -151,6 +174,7 @@ class RealRun {
       reads,
       readsFrom: reads.length,
       views,
+      stalled: [],
       failures: this.#failures,
       hit: this.#faults.hit,
     };
@@ -164,6 +188,7 @@ class RealRun {
 
   #start(): void {
     const mortal = new Mortal(systemClock);
+    this.#judges.started();
     const { clock } = mortal;
     const stop = new AbortController();
     const endpoints = { allowedHosts: ['127.0.0.1'], allowInsecure: true, allowLoopback: true };
@@ -175,11 +200,13 @@ class RealRun {
         random: Math.random,
         log: silentLogger,
         metrics: new Metrics(),
-        kubePort: mortal.kube(this.#faults.kube(this.#port)),
+        kubePort: this.#judges.kube(mortal.kube(this.#faults.kube(this.#port)), { follow: true }),
+        tracer: this.#judges.tracer(undefined),
         recorder: { event: () => undefined },
         portFor: (options) => {
           const port = createUndiciPort({ ...options, ...endpoints, clock: systemClock });
-          return { ...mortal.service(this.#faults.service(port)), close: () => port.close() };
+          const judged = this.#judges.service(mortal.service(this.#faults.service(port)));
+          return { ...judged, close: () => port.close() };
         },
       },
     );
@@ -222,12 +249,14 @@ class RealRun {
 
   async #step(step: Step, quietMs: number): Promise<void> {
     await step.act(this.#stage);
+    await this.#stage.look();
     const { effects } = this.#faults;
     let count = effects.length;
     let since = systemClock.monotonic();
     await this.#wait(step.name, async () => {
       await this.#stage.look();
       await step.help?.(this.#stage);
+      await this.#askAgain();
       const now = systemClock.monotonic();
       if (effects.length !== count || this.#process === undefined) {
         count = effects.length;
@@ -235,6 +264,16 @@ class RealRun {
       }
       return now - since >= quietMs && step.done(this.#stage);
     });
+  }
+
+  /** What the service has refused is tried again after ten minutes, or once a person asks for it. */
+  async #askAgain(): Promise<void> {
+    for (const { metadata, status } of this.#stage.list('Instance')) {
+      const refused = status?.conditions?.some(({ message }) => message.includes(PLANNED));
+      if (!refused || this.#asked.has(metadata.name)) continue;
+      this.#asked.add(metadata.name);
+      await this.#stage.annotate('Instance', metadata.name, { [ANNOTATIONS.requestedAt]: 'again' });
+    }
   }
 
   async #wait(what: string, done: () => Promise<boolean>): Promise<void> {

@@ -62,7 +62,8 @@ spec:
       valueFrom: {secretKeyRef: {name: web-admin, key: password}}
     - {name: CONF, type: File, file: {configMapKeyRef: {name: web-files, key: web.conf}}}
     - {name: runtime, type: Box, boxRef: {name: runtime}}
-    - {name: WORKERS, scope: runtime, type: Number, value: '4'}
+  overrides:
+    - {scope: runtime, name: WORKERS, type: Number, value: '4'}
   events:
     install: {inline: echo installing the front end, destinationPath: /opt/web}
     configure: {configMapKeyRef: {name: web-files, key: configure.sh}}

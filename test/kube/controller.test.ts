@@ -96,7 +96,7 @@ describe('a manager with a controller on a real API server', () => {
       random: Math.random,
       metrics,
       workers: 4,
-      backoff: { baseMs: 50, maxMs: 1_000 },
+      backoff: { firstMs: 50, longestMs: 1_000 },
       reconcile: async (key, { signal }) => {
         if (inWork.has(key)) overlaps.push(key);
         inWork.add(key);

@@ -167,3 +167,26 @@ it('whose token is refused at a create does not make what was declared refused',
   await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
 });
+
+// B12
+it('says that the clocks differ while they do, and how leases are affected', async () => {
+  let skewMs = 7_200_000;
+  const servicePort = (port: ServicePort): ServicePort => ({
+    ...port,
+    send: async (request) => {
+      const answer = await port.send(request);
+      const date = new Date(world.clock.now() + skewMs).toUTCString();
+      return { ...answer, headers: { ...answer.headers, date } };
+    },
+  });
+  const world = new World({ servicePort });
+  world.start();
+  await world.apply(CONNECTION);
+  await world.until(() => world.condition('Connection', 'main', 'ClockSkew')?.status === 'True');
+  expect(world.condition('Connection', 'main', 'ClockSkew')?.message).toContain(
+    "about 2h ahead of the operator's: leases end that much early",
+  );
+  expect(reasonOf(world, 'Connection', 'main')).toBe('True Settled');
+  skewMs = 0;
+  await world.until(() => world.condition('Connection', 'main', 'ClockSkew') === undefined, 900_000);
+});

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { DIGEST_SECRET } from '../../src/controllers/digest.ts';
+import { SECRETS } from '../../src/kube/index.ts';
 import { CONNECTION, typeOfKind, World } from '../support/world.ts';
 import { BOXES, instance } from './shop.ts';
 
@@ -17,6 +19,7 @@ interface Status {
   armed?: string;
   lastOperation?: { event: string; outcome: string; message?: string };
   currentOperation?: unknown;
+  box?: { draftHash?: string };
   handledRequests?: Record<string, string>;
   lease?: { operation: string; expire?: string; released: boolean; by?: string };
   releasedExpire?: string;
@@ -295,6 +298,25 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     await world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
     await world.until(() => status().handledRequests?.['reinstall'] === '1' && ready() === 'True Settled');
     expect(world.condition('Instance', 'web-eu', 'UpdateAvailable')).toBeUndefined();
+  });
+
+  // B12
+  it('knows nothing of a changed box because a key was lost, and everything of the next change', async () => {
+    await world.apply(instance(''));
+    await online();
+    const calls = (): number => world.sandbox.admin.calls({}).filter(({ method }) => method === 'PUT').length;
+    await world.stop();
+    const keys = world.kube.list(SECRETS).filter(({ metadata }) => metadata.name === DIGEST_SECRET);
+    expect(keys).toHaveLength(1);
+    for (const { metadata } of keys) world.kube.purge(SECRETS, metadata);
+    const before = status().box?.draftHash;
+    world.start();
+    await world.until(() => status().box?.draftHash !== before && ready() === 'True Settled', 3_600_000);
+    expect(world.condition('Instance', 'web-eu', 'UpdateAvailable')).toBeUndefined();
+    const after = calls();
+    await world.edit('Box', 'web', { events: { install: { inline: 'echo newer' } } });
+    await world.until(() => world.condition('Instance', 'web-eu', 'UpdateAvailable')?.status === 'True');
+    expect(calls()).toBe(after + 1);
   });
 
   it('is terminated and deleted with its resource', async () => {

@@ -110,9 +110,13 @@ export class Shop {
     return shop;
   }
 
+  /** Ends the world; throws what its judges have found. */
   async close(): Promise<void> {
     this.world.kill();
+    this.world.judges.end();
     await this.world.sandbox.stop();
+    const said = this.world.judges.said();
+    if (said.length > 0) throw new Error(`the judges object:\n${said.join('\n')}`);
   }
 
   status(name = 'web-eu'): InstanceStatus {

@@ -1,4 +1,5 @@
 import { sleepOn, type Clock, type Timer } from '../../src/base/clock.ts';
+import type { VirtualClock } from '../../src/base/virtual-clock.ts';
 import type { KubeAnswer, KubePort, KubeRequest, KubeWatch, WatchLine } from '../../src/kube/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 
@@ -8,11 +9,13 @@ import type { ServicePort } from '../../src/service/index.ts';
  */
 export class Mortal {
   readonly clock: Clock;
+  readonly #turn: (what: string) => boolean;
   readonly #timers = new Set<Timer>();
   readonly #watches = new Set<KubeWatch>();
   #alive = true;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock | VirtualClock) {
+    this.#turn = (what) => !('turn' in clock) || clock.turn(what);
     this.clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -35,13 +38,17 @@ export class Mortal {
 
   kube(port: KubePort): KubePort {
     return {
-      request: (request) => this.#whileAlive(() => port.request(request)),
-      watch: (request) => this.#whileAlive(() => this.#watch(port, request)),
+      request: (request) =>
+        this.#whileAlive(`${request.method} ${request.path}`, () => port.request(request)),
+      watch: (request) => this.#whileAlive(`WATCH ${request.path}`, () => this.#watch(port, request)),
     };
   }
 
   service(port: ServicePort): ServicePort {
-    return { ...port, send: (request) => this.#whileAlive(() => port.send(request)) };
+    return {
+      ...port,
+      send: (request) => this.#whileAlive(`${request.method} ${request.path}`, () => port.send(request)),
+    };
   }
 
   async #watch(port: KubePort, request: KubeRequest): Promise<KubeWatch> {
@@ -61,8 +68,12 @@ export class Mortal {
     }
   }
 
-  async #whileAlive<T extends KubeAnswer | KubeWatch | object>(call: () => Promise<T>): Promise<T> {
-    if (!this.#alive) return never();
+  async #whileAlive<T extends KubeAnswer | KubeWatch | object>(
+    what: string,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    // What goes round without letting time pass is stopped here: no timer ever would.
+    if (!this.#alive || !this.#turn(what)) return never();
     try {
       const answer = await call();
       return this.#alive ? answer : await never();

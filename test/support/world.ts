@@ -22,6 +22,7 @@ import {
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 import { FakeKube, kindsOfFolder, type FakeKind } from './fake-kube.ts';
+import { Bench } from '../judges/bench.ts';
 import { Mortal } from './mortal.ts';
 import { sandboxPort } from './sandbox-port.ts';
 
@@ -31,6 +32,10 @@ export interface WorldOptions {
   kubePort?: (port: KubePort) => KubePort;
   /** Puts something between the operator and the service. */
   servicePort?: (port: ServicePort) => ServicePort;
+  /** Services at other endpoints than {@link ENDPOINT}. */
+  others?: Readonly<Record<string, Sandbox>>;
+  /** @default one of its own */
+  clock?: VirtualClock;
   sandbox?: Partial<SandboxOptions>;
   tracer?: Tracer;
   log?: Logger;
@@ -49,7 +54,7 @@ export const ENDPOINT = 'https://service.test';
 const CRDS = join(import.meta.dirname, '../../crds');
 
 export class World {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly kube: FakeKube;
   readonly sandbox: Sandbox;
   readonly events: EventInput[] = [];
@@ -58,6 +63,8 @@ export class World {
   readonly namespace = NAMESPACE;
   /** Manifests of the Connection and its Secret. */
   readonly connection = CONNECTION;
+  /** Those who look while it runs. */
+  readonly judges: Bench;
   readonly #options: WorldOptions;
   /** The user's own client: nothing stands between it and the API server. */
   readonly user: KubeClient;
@@ -65,6 +72,7 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     this.#options = options;
+    this.clock = options.clock ?? new VirtualClock();
     this.kube = new FakeKube({
       clock: this.clock,
       kinds: options.kinds ?? worldKinds(),
@@ -86,6 +94,12 @@ export class World {
       },
       ...options.sandbox,
     });
+    this.judges = new Bench({ clock: this.clock, sandbox: this.sandbox });
+    this.kube.store.listen(({ resource, object, before, type }) => {
+      const [plural = ''] = resource.split('.');
+      const now = type === 'DELETED' ? undefined : shown(object);
+      this.judges.change(plural, now, before === undefined ? undefined : shown(before));
+    });
     this.user = new KubeClient(this.kube, { clock: this.clock, random: () => 0.5, fieldManager: 'user' });
   }
 
@@ -94,7 +108,8 @@ export class World {
     const process = new Mortal(this.clock);
     const { clock } = process;
     const random = seeded(11);
-    const kubePort = process.kube(this.#options.kubePort?.(this.kube) ?? this.kube);
+    this.judges.started();
+    const kubePort = this.judges.kube(process.kube(this.#options.kubePort?.(this.kube) ?? this.kube));
     const stop = new AbortController();
     this.metrics = new Metrics();
     const manager = wireOperator(
@@ -108,13 +123,13 @@ export class World {
         random,
         log: this.#options.log ?? silentLogger,
         metrics: this.metrics,
-        ...(this.#options.tracer === undefined ? {} : { tracer: this.#options.tracer }),
+        tracer: this.judges.tracer(this.#options.tracer),
         kubePort,
         recorder: { event: (input) => this.events.push(input) },
-        portFor: () => {
-          const port = sandboxPort(this.sandbox);
-          const shown = process.service(this.#options.servicePort?.(port) ?? port);
-          return { ...shown, close: () => Promise.resolve() };
+        portFor: ({ endpoint }) => {
+          const port = sandboxPort(this.#options.others?.[endpoint] ?? this.sandbox);
+          const judged = this.judges.service(process.service(this.#options.servicePort?.(port) ?? port));
+          return { ...judged, close: () => Promise.resolve() };
         },
       },
     );
@@ -220,6 +235,11 @@ export class World {
     }
     return lines.join('\n');
   }
+}
+
+/** A stored object as tests read it. */
+function shown(object: KubeObject): Shown {
+  return object as unknown as Shown;
 }
 
 export interface ShownCondition {

@@ -53,7 +53,7 @@
 - name: BOXWRIGHT_ALLOW_LOOPBACK
   value: "true"
 {{- end }}
-{{- if .Values.resources.limits.memory }}
+{{- if (.Values.resources.limits).memory }}
 - name: NODE_OPTIONS
   value: --max-old-space-size={{ include "boxwright.heap" . }}
 {{- end }}

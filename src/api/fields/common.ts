@@ -12,26 +12,26 @@ export function managedFields<const D extends string>(
     connectionRef: reference('Connection', 'The service that holds the record. Immutable.'),
     managementPolicy: defaulted(
       oneOf(
-        'Full: the record is made to match this resource. Observe: the record is read and reported, nothing is written and nothing is deleted. Default Full. Can be changed.',
+        'Full: the operator changes the record to match this resource. Observe: the operator reads and reports the record, and neither writes nor deletes it. Default Full. Can be changed.',
         ['Full', 'Observe'],
       ),
       'Full',
     ),
     driftPolicy: optional(
       oneOf(
-        'What happens when somebody else changes the record. Correct: it is changed back. Report: the fields are listed in status.drift. Ignore: nothing. Absent: the connection’s default, then Correct. Can be changed.',
+        'What the operator does when something else changes the record. Correct: it reverts the change. Report: it lists the fields in status.drift. Ignore: nothing. Absent: the default of the connection, then Correct. Can be changed.',
         ['Correct', 'Report', 'Ignore'],
       ),
     ),
     deletionPolicy: optional(oneOf(deletion, deletionPolicies)),
     onMissing: optional(
       oneOf(
-        `What happens when somebody else has deleted the record, or terminated the instance. Recreate: it is made again. Hold: it is reported and waits. Absent: ${absentMissing}. Can be changed.`,
+        `What the operator does when something else has deleted the record or terminated the instance. Recreate: it creates the record again. Hold: it reports and waits. Absent: ${absentMissing}. Can be changed.`,
         ['Recreate', 'Hold'],
       ),
     ),
     paused: defaulted(
-      flag('Whether the record is left alone for now. Default false. Can be changed.'),
+      flag('While true, the operator writes nothing to the record. Default false. Can be changed.'),
       false,
     ),
     owner: optional(
@@ -45,10 +45,10 @@ export function managedFields<const D extends string>(
 
 /** The deletion policy of kinds whose records are simply deleted. */
 export const DELETION_TEXT =
-  'What happens to the record when this resource is deleted. Delete: it is deleted. Orphan: it stays. Absent: the connection’s default, then Delete. Can be changed, also while deletion waits.';
+  'What happens to the record when this resource is deleted. Delete: the operator deletes it. Orphan: the operator keeps it. Absent: the default of the connection, then Delete. Can be changed, even while the deletion waits.';
 
 /** The transition rules that every such kind has. */
 export function managedRules(kind: string): Rule[] {
-  const anew = `make a new ${kind} with the other value and delete this one (deletionPolicy Orphan keeps the record)`;
+  const anew = `create a new ${kind} with the other value and delete this one (deletionPolicy Orphan keeps the record)`;
   return [immutable('connectionRef', anew), immutable('owner', anew)];
 }

@@ -1,15 +1,15 @@
-import { flag, integer, list, object, oneOf, optional, text, time } from '../schema/build.ts';
+import { flag, integer, list, object, oneOf, optional, shown, text, time, token } from '../schema/build.ts';
+import { TOKEN_LIMIT } from '../tokens.ts';
 import { PHASES } from '../phases.ts';
 import { recordStatus } from './status.ts';
 
 /** The service's own words (interface document sections 2.6 and 3), shown as they come. */
 const WORD = { maxLength: 64 };
 
-function token(operation: string) {
+function handled(operation: string) {
   return optional(
-    text(
-      `The last value of boxwright.dev/request-${operation} that was carried out, or refused: lastOperation says why.`,
-      { maxLength: 256 },
+    token(
+      `The last value of boxwright.dev/request-${operation} that was carried out, or refused: refusedRequest says why. Its hash where it has over 256 characters.`,
     ),
   );
 }
@@ -17,7 +17,11 @@ function token(operation: string) {
 const currentOperation = optional(
   object('An operation that was sent, or is about to be; written before it is sent.', {
     event: text('The operation, in the service’s word, such as reinstall.', WORD),
-    token: optional(text('The request token that asked for it.', { maxLength: 256 })),
+    token: optional(
+      text('What asked for it: the operation, a colon, and the request token.', {
+        maxLength: TOKEN_LIMIT + 32,
+      }),
+    ),
     updatedBefore: optional(text('`updated` of the record before it was sent.', WORD)),
     lastOperationId: optional(text('The newest operation of the record before it was sent.', WORD)),
     startedAt: time('When it was first about to be sent.'),
@@ -38,7 +42,9 @@ const lastOperation = optional(
     ]),
     startedAt: optional(time('When it was sent.')),
     endedAt: optional(time('When its end was seen.')),
-    message: optional(text('What the activity log said of a failure.', { minLength: 0, maxLength: 1024 })),
+    message: optional(
+      shown(text('What the activity log said of a failure.', { minLength: 0, maxLength: 1024 })),
+    ),
   }),
 );
 
@@ -67,65 +73,82 @@ const lease = optional(
 export function instanceStatus() {
   return {
     ...recordStatus(),
-    state: optional(text('State of the record, in the service’s word.', WORD)),
+    state: optional(shown(text('State of the record, in the service’s word.', WORD))),
     operation: optional(
-      object('Operation of the record, in the service’s words.', {
-        event: text('The event.', WORD),
-        workspace: optional(text('Who asked for it.', WORD)),
-        created: optional(text('When, as the service says it.', WORD)),
-      }),
-    ),
-    phase: optional(oneOf('State and operation in one word.', PHASES)),
-    service: optional(
-      object('The running service.', {
-        id: optional(text('Id of the service.', WORD)),
-        type: optional(text('Type of the service, such as Linux Compute.', { maxLength: 128 })),
-      }),
-    ),
-    address: optional(text('Address of the first machine, its public one where it has one.')),
-    machines: optional(
-      list(
-        'Machines of the instance, at most 50 are listed.',
-        object('One machine.', {
-          name: text('Name of the machine.'),
-          state: optional(text('State of the machine, in the service’s word.', WORD)),
-          addresses: optional(
-            object('Addresses of the machine.', {
-              public: optional(text('Public address.')),
-              private: optional(text('Private address.')),
-            }),
-          ),
+      shown(
+        object('Operation of the record, in the service’s words.', {
+          event: text('The event.', WORD),
+          workspace: optional(text('Who asked for it.', WORD)),
+          created: optional(text('When, as the service says it.', WORD)),
         }),
-        { maxItems: 50, mapKeys: ['name'] },
+      ),
+    ),
+    phase: optional(shown(oneOf('State and operation in one word.', PHASES))),
+    service: optional(
+      shown(
+        object('The running service.', {
+          id: optional(text('Id of the service.', WORD)),
+          type: optional(text('Type of the service, such as Linux Compute.', { maxLength: 128 })),
+        }),
+      ),
+    ),
+    address: optional(shown(text('Address of the first machine, its public one where it has one.'))),
+    machines: optional(
+      shown(
+        list(
+          'Machines of the instance, at most 50 are listed.',
+          object('One machine.', {
+            name: text('Name of the machine.'),
+            state: optional(text('State of the machine, in the service’s word.', WORD)),
+            addresses: optional(
+              object('Addresses of the machine.', {
+                public: optional(text('Public address.')),
+                private: optional(text('Private address.')),
+              }),
+            ),
+          }),
+          { maxItems: 50, mapKeys: ['name'] },
+        ),
       ),
     ),
     lease,
     box: optional(
       object('The deployed box.', {
         id: text('Id of the box on the service.', WORD),
-        name: optional(text('Name of the Box resource, or of the box on the service.', { maxLength: 253 })),
+        name: optional(
+          shown(text('Name of the Box resource, or of the box on the service.', { maxLength: 253 })),
+        ),
         draftHash: optional(
           text('`status.draftHash` of the Box when its scripts were installed last.', { maxLength: 128 }),
         ),
       }),
     ),
     policyBox: optional(
-      object('The policy box it was deployed through.', {
-        id: text('Id of the policy box on the service.', WORD),
-        name: optional(
-          text('Name of the PolicyBox resource, or of the policy box on the service.', { maxLength: 253 }),
-        ),
-      }),
+      shown(
+        object('The policy box it was deployed through.', {
+          id: text('Id of the policy box on the service.', WORD),
+          name: optional(
+            text('Name of the PolicyBox resource, or of the policy box on the service.', { maxLength: 253 }),
+          ),
+        }),
+      ),
     ),
     currentOperation,
     lastOperation,
     handledRequests: optional(
       object('Request tokens that were carried out or refused.', {
-        reinstall: token('reinstall'),
-        reconfigure: token('reconfigure'),
-        redeploy: token('redeploy'),
+        reinstall: handled('reinstall'),
+        reconfigure: handled('reconfigure'),
+        redeploy: handled('redeploy'),
       }),
     ),
+    refusedRequest: optional(
+      object('The last request that the state of the instance did not allow.', {
+        operation: text('The operation, as in the annotation.', WORD),
+        message: text('Why.', { minLength: 0, maxLength: 1024 }),
+      }),
+    ),
+    appliedTags: optional(text('Hash of the tags that were put on the record last.', { maxLength: 128 })),
     pendingHash: optional(
       text(
         'Keyed hash of variables that were put on the record while the instance was shut down, and `updated` of that record: the next power-on applies them.',

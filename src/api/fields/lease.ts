@@ -12,17 +12,19 @@ export function leaseFields() {
   return {
     operation: defaulted(
       oneOf(
-        'What happens at the end. Shutdown: the machines stop. Terminate: they go, the record stays. AlwaysOn: nothing ends. Default Shutdown. Can be changed.',
+        'What happens at the end. Shutdown: the machines stop. Terminate: the machines are terminated and the record stays. AlwaysOn: there is no end. Default Shutdown. Can be changed.',
         ['Shutdown', 'Terminate', 'AlwaysOn'],
       ),
       'Shutdown',
     ),
     expireAt: optional(
-      time('When the lease ends, RFC 3339, such as 2026-12-24T18:00:00Z. Absent: by after. Can be changed.'),
+      time(
+        'When the lease ends, RFC 3339, such as 2026-12-24T18:00:00Z. Absent: after applies. Can be changed.',
+      ),
     ),
     after: optional(
       duration(
-        'How long the lease lasts from the deploy, from the edit or from the last renewal, a duration from 1m to 87600h such as 8h, rounded up to a whole minute. Absent: by expireAt. Can be changed.',
+        'How long the lease lasts from the deploy, from the edit or from the last renewal, a duration from 1m to 87600h such as 8h, rounded up to a whole minute. Absent: expireAt applies. Can be changed.',
         '1m',
         '87600h',
       ),
@@ -36,14 +38,14 @@ export function leaseRules(): Rule[] {
     atMostOne(['expireAt', 'after'], 'set only one of expireAt and after'),
     {
       rule: `self.operation == 'AlwaysOn' || has(self.expireAt) || has(self.after)`,
-      message: 'a lease that ends says when: set expireAt or after, or make the operation AlwaysOn',
+      message: 'a lease needs an end: set expireAt or after, or set operation to AlwaysOn',
       holds: (l: LeaseTimes) =>
         l.operation === 'AlwaysOn' || l.expireAt !== undefined || l.after !== undefined,
     },
     {
       rule: `self.operation != 'AlwaysOn' || (!has(self.expireAt) && !has(self.after))`,
       message:
-        'a lease that is AlwaysOn has no end: leave out expireAt and after, or choose Shutdown or Terminate',
+        'a lease with operation AlwaysOn has no end: remove expireAt and after, or set operation to Shutdown or Terminate',
       holds: (l: LeaseTimes) =>
         l.operation !== 'AlwaysOn' || (l.expireAt === undefined && l.after === undefined),
     },

@@ -11,14 +11,14 @@ function nameOf(target: string): TString {
     minLength: 0,
     maxLength: 253,
     pattern: OBJECT_NAME,
-    hint: `name the ${target}: lower-case letters, digits, - and .`,
+    hint: `must be the name of a ${target}: lower-case letters, digits, - and .`,
   });
 }
 
 /** `{name}` of a resource in the same namespace. There is no `namespace` field, on purpose. */
 export function reference(target: ReferenceTarget, purpose: string): TObject<{ name: TString }> {
   return object(
-    `${purpose} By name; the ${target} is in the same namespace.`,
+    `${purpose} The ${target} must be in the same namespace.`,
     { name: nameOf(target) },
     { reference: target },
   );
@@ -29,7 +29,7 @@ function keyOf(target: string): TString {
     minLength: 0,
     maxLength: 253,
     pattern: DATA_KEY,
-    hint: 'name the key: letters, digits, -, _ and .',
+    hint: 'must be the name of a key: letters, digits, -, _ and .',
   });
 }
 
@@ -39,7 +39,7 @@ export function keyReference(
   purpose: string,
 ): TObject<{ name: TString; key: TString }> {
   return object(
-    `${purpose} One key of it; the ${target} is in the same namespace.`,
+    `${purpose} Names one key; the ${target} must be in the same namespace.`,
     {
       name: nameOf(target),
       key: keyOf(target),
@@ -52,7 +52,7 @@ export function keyReference(
 export function authorityReference() {
   const target = 'ConfigMap or Secret';
   return object(
-    'Certificate authorities, PEM, that sign the service’s certificate. Can be changed. One key of it; the ConfigMap or Secret is in the same namespace.',
+    'Certificate authorities (PEM) that the operator trusts when it connects to the service. Can be changed. Names one key; the ConfigMap or Secret must be in the same namespace.',
     {
       kind: defaulted(
         oneOf('Kind of the object. Default ConfigMap. Can be changed.', ['ConfigMap', 'Secret']),

@@ -1,4 +1,16 @@
-import { integer, list, object, oneOf, optional, text, time, type Seen } from '../schema/build.ts';
+import { MANAGED_VARIABLES_LIMIT } from './variables.ts';
+import {
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  shown,
+  text,
+  time,
+  token,
+  type Seen,
+} from '../schema/build.ts';
 
 /** Status fields of every kind. Conditions follow metav1.Condition. */
 export function anyStatus() {
@@ -8,35 +20,55 @@ export function anyStatus() {
       { minimum: -1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
     ),
     conditions: optional(
-      list(
-        'What is true of the resource now. Ready is always there; Reconciling and Stalled only while True, and never both.',
-        object('One condition.', {
-          type: text('Type of the condition, such as Ready.', {
-            maxLength: 316,
-            pattern:
-              '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
-          }),
-          status: oneOf('True, False or Unknown.', ['True', 'False', 'Unknown']),
-          observedGeneration: optional(
-            integer('The metadata.generation that this condition speaks of.', {
-              minimum: 0,
-              maximum: Number.MAX_SAFE_INTEGER,
-              format: 'int64',
+      shown(
+        list(
+          'What is true of the resource now. Ready is always there; Reconciling and Stalled only while True, and never both.',
+          object('One condition.', {
+            type: text('Type of the condition, such as Ready.', {
+              maxLength: 316,
+              pattern:
+                '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
             }),
-          ),
-          lastTransitionTime: time('When status last changed, RFC 3339.'),
-          reason: text('Why, as one word of the closed list in the reference.', {
-            maxLength: 1024,
-            pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+            status: oneOf('True, False or Unknown.', ['True', 'False', 'Unknown']),
+            observedGeneration: optional(
+              integer('The metadata.generation that this condition speaks of.', {
+                minimum: 0,
+                maximum: Number.MAX_SAFE_INTEGER,
+                format: 'int64',
+              }),
+            ),
+            lastTransitionTime: time('When status last changed, RFC 3339.'),
+            reason: text('Why, as one word of the closed list in the reference.', {
+              maxLength: 1024,
+              pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+            }),
+            message: text('The same for people, with the next step.', { minLength: 0, maxLength: 32_768 }),
           }),
-          message: text('The same for people, with the next step.', { minLength: 0, maxLength: 32_768 }),
-        }),
-        { maxItems: 16, mapKeys: ['type'] },
+          { maxItems: 16, mapKeys: ['type'] },
+        ),
       ),
     ),
     lastHandledRequest: optional(
-      text('The value of the annotation boxwright.dev/requested-at that was last acted upon.'),
+      shown(
+        token(
+          'The value of the annotation boxwright.dev/requested-at that was last acted upon; its hash where it has over 256 characters.',
+        ),
+      ),
     ),
+  };
+}
+
+/** Keys on a record that we put there: for three-way merges. */
+export function managedKeys() {
+  return {
+    variables: optional(
+      list(
+        'Variables that we put there, as `name` or `scope:name`.',
+        text('A variable.', { maxLength: 330 }),
+        { maxItems: MANAGED_VARIABLES_LIMIT },
+      ),
+    ),
+    tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
   };
 }
 
@@ -45,7 +77,7 @@ export function recordStatus() {
   return {
     ...anyStatus(),
     id: optional(text('Id of the record on the service.', { maxLength: 64 })),
-    uri: optional(text('Path of the record on the service.')),
+    uri: optional(shown(text('Path of the record on the service.'))),
     home: optional(
       object('Where the record was made. While the connection points elsewhere, nothing is concluded.', {
         endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
@@ -53,16 +85,7 @@ export function recordStatus() {
       }),
     ),
     managed: optional(
-      object('What on the record is ours, so that what others added there stays.', {
-        variables: optional(
-          list(
-            'Variables that we put there, as `name` or `scope:name`.',
-            text('A variable.', { maxLength: 330 }),
-            { maxItems: 100 },
-          ),
-        ),
-        tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
-      }),
+      object('What on the record is ours, so that what others added there stays.', managedKeys()),
     ),
     secrets: optional(
       list(
@@ -81,21 +104,25 @@ export function recordStatus() {
     ),
     deleteSentAt: optional(time('When the first DELETE went to the service.')),
     policies: optional(
-      object('The policies in force, connection defaults included.', {
-        deletion: text('Deletion policy.', { maxLength: 16 }),
-        drift: text('Drift policy.', { maxLength: 16 }),
-        missing: text('What happens when the record is missing.', { maxLength: 16 }),
-      }),
+      shown(
+        object('The policies in force, connection defaults included.', {
+          deletion: text('Deletion policy.', { maxLength: 16 }),
+          drift: text('Drift policy.', { maxLength: 16 }),
+          missing: text('What happens when the record is missing.', { maxLength: 16 }),
+        }),
+      ),
     ),
     drift: optional(
-      list(
-        'With driftPolicy Report: the fields that differ, secrets masked.',
-        object('One field that differs.', {
-          field: text('The field.'),
-          want: optional(text('What this resource says.', { minLength: 0, maxLength: 256 })),
-          have: optional(text('What the record says.', { minLength: 0, maxLength: 256 })),
-        }),
-        { maxItems: 20, mapKeys: ['field'] },
+      shown(
+        list(
+          'With driftPolicy Report: the fields that differ, secrets masked.',
+          object('One field that differs.', {
+            field: text('The field.'),
+            want: optional(text('What this resource says.', { minLength: 0, maxLength: 256 })),
+            have: optional(text('What the record says.', { minLength: 0, maxLength: 256 })),
+          }),
+          { maxItems: 20, mapKeys: ['field'] },
+        ),
       ),
     ),
   };

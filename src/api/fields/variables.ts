@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import type { Seen } from '../schema/build.ts';
 import { defaulted, flag, list, object, oneOf, optional, text } from '../schema/build.ts';
 import { atMostOne, exactlyOne, type Rule } from '../schema/rules.ts';
@@ -9,6 +10,10 @@ const VALUE_LIMIT = 4096;
 export const INLINE_LIMIT = 65_536;
 /** Variables of one resource. */
 const VARIABLES_LIMIT = 100;
+/** Overrides of one resource. */
+const OVERRIDES_LIMIT = 100;
+/** Keys of variables that status can note as ours: all of one declaration, and all of the next. */
+export const MANAGED_VARIABLES_LIMIT = 2 * (VARIABLES_LIMIT + OVERRIDES_LIMIT);
 
 const FORBIDDEN_NAMES = ['__proto__', 'constructor', 'prototype'];
 
@@ -28,7 +33,7 @@ const CHANGE = 'Can be changed.';
 /** Content of a file: written in the manifest, or taken from a ConfigMap or Secret. */
 function fileSource(change: string) {
   return object(
-    `Content of a File variable. Absent: no content. A change of the ConfigMap or Secret counts as a change of this resource. ${change}`,
+    `Content of a File variable. Absent: no content. The operator applies a change of the ConfigMap or Secret. ${change}`,
     {
       inline: optional(
         text(`The content itself, at most 64 KiB. ${change}`, {
@@ -54,7 +59,7 @@ const PLAIN_TYPES = ['Text', 'Port', 'Number', 'Options'] as const;
 
 const NAME_RULE: Rule = {
   rule: `!(self.name in ['${FORBIDDEN_NAMES.join("', '")}'])`,
-  message: `name cannot be one of ${FORBIDDEN_NAMES.join(', ')}: choose another`,
+  message: `name must not be one of ${FORBIDDEN_NAMES.join(', ')}`,
   holds: (v: AnyVariable) => !FORBIDDEN_NAMES.includes(v.name),
 };
 
@@ -63,39 +68,39 @@ const COMMON_RULES: Rule[] = [
   NAME_RULE,
   {
     rule: `!has(self.value) || self.type != 'Password'`,
-    message:
-      'Password takes no inline value: put it into a Secret and refer to it with valueFrom.secretKeyRef',
+    message: 'a Password takes no inline value: store it in a Secret and set valueFrom.secretKeyRef',
     holds: (v: AnyVariable) => v.value === undefined || v.type !== 'Password',
   },
   {
     rule: `!has(self.value) || !(self.type in ['File', 'Box'])`,
-    message: 'value is for Text, Port, Number and Options: File takes file, Box takes boxRef or boxId',
+    message:
+      'value is only for Text, Port, Number and Options: set file for a File, and boxRef or boxId for a Box',
     holds: (v: AnyVariable) => v.value === undefined || !['File', 'Box'].includes(v.type),
   },
   {
     rule: `!has(self.valueFrom) || self.type == 'Password'`,
-    message: 'valueFrom is for type Password only: use value, or make the variable a Password',
+    message: 'valueFrom is only for type Password: use value, or change the type to Password',
     holds: (v: AnyVariable) => v.valueFrom === undefined || v.type === 'Password',
   },
   {
     rule: `!has(self.file) || self.type == 'File'`,
-    message: 'file is for type File only: use value, or make the variable a File',
+    message: 'file is only for type File: use value, or change the type to File',
     holds: (v: AnyVariable) => v.file === undefined || v.type === 'File',
   },
   {
     rule: `!has(self.options) || self.type == 'Options'`,
-    message: 'options is for type Options only: leave it out, or make the variable Options',
+    message: 'options is only for type Options: remove it, or change the type to Options',
     holds: (v: AnyVariable) => v.options === undefined || v.type === 'Options',
   },
   {
     rule: `self.type != 'Options' || !has(self.value) || !has(self.options) || self.value in self.options`,
-    message: 'value is not among options: choose one of them, or add it there',
+    message: 'value must be one of options',
     holds: (v: AnyVariable) =>
       v.type !== 'Options' || v.value === undefined || v.options === undefined || v.options.includes(v.value),
   },
   {
     rule: `self.type != 'Port' || !has(self.value) || (self.value.matches('^[0-9]{1,5}$') && int(self.value) >= 1 && int(self.value) <= 65535)`,
-    message: 'value of a Port is a number from 1 to 65535 in quotes, such as "8080"',
+    message: 'the value of a Port must be a number from 1 to 65535 in quotes, such as "8080"',
     holds: (v: AnyVariable) =>
       v.type !== 'Port' ||
       v.value === undefined ||
@@ -103,7 +108,7 @@ const COMMON_RULES: Rule[] = [
   },
   {
     rule: `self.type != 'Number' || !has(self.value) || self.value.matches('^-?[0-9]+(\\\\.[0-9]+)?$')`,
-    message: 'value of a Number is a decimal number in quotes, such as "4" or "0.5"',
+    message: 'the value of a Number must be a decimal number in quotes, such as "4" or "0.5"',
     holds: (v: AnyVariable) =>
       v.type !== 'Number' || v.value === undefined || /^-?[0-9]+(\.[0-9]+)?$/.test(v.value),
   },
@@ -111,26 +116,26 @@ const COMMON_RULES: Rule[] = [
 
 const OPTIONS_LISTED: Rule = {
   rule: `self.type != 'Options' || has(self.options)`,
-  message: 'a variable of type Options lists what can be chosen: add options',
+  message: 'a variable of type Options needs options',
   holds: (v: AnyVariable) => v.type !== 'Options' || v.options !== undefined,
 };
 
-const OVERRIDE_HAS_VALUE: Rule = {
+const HAS_VALUE: Rule = {
   rule: `has(self.value) || has(self.valueFrom) || has(self.file)`,
   message:
-    'an override needs a value: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
+    'the value is missing: set value (Text, Port, Number, Options), valueFrom (Password) or file (File)',
   holds: (v: AnyVariable) => v.value !== undefined || v.valueFrom !== undefined || v.file !== undefined,
 };
 
 const BOX_NAMES_ONE: Rule[] = [
   {
     rule: `self.type != 'Box' || has(self.boxRef) || has(self.boxId)`,
-    message: 'a variable of type Box names a box: set boxRef or boxId',
+    message: 'a variable of type Box needs boxRef or boxId',
     holds: (v: AnyVariable) => v.type !== 'Box' || v.boxRef !== undefined || v.boxId !== undefined,
   },
   {
     rule: `self.type == 'Box' || (!has(self.boxRef) && !has(self.boxId))`,
-    message: 'boxRef and boxId are for type Box only: leave them out, or make the variable a Box',
+    message: 'boxRef and boxId are only for type Box: remove them, or change the type to Box',
     holds: (v: AnyVariable) => v.type === 'Box' || (v.boxRef === undefined && v.boxId === undefined),
   },
   atMostOne(['boxRef', 'boxId'], 'set only one of boxRef and boxId'),
@@ -139,37 +144,30 @@ const BOX_NAMES_ONE: Rule[] = [
 /** The fields that every variable has. */
 function commonFields(change = CHANGE) {
   return {
-    name: text(
-      'Name of the variable, unique together with scope. Required. Another name is another variable.',
-      {
-        maxLength: 64,
-        pattern: '^[A-Za-z0-9_-]+$',
-      },
-    ),
-    scope: defaulted(
-      text(
-        'Where the variable lives: the names of the Box variables from this box to the box that owns it, joined by dots, such as runtime.proxy. Default "": this box itself. Another scope is another variable.',
-        { minLength: 0, maxLength: 256, pattern: '^([A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)?$' },
-      ),
-      '',
-    ),
+    name: text('Name of the variable. Required. Another name is another variable.', {
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
+    }),
     value: optional(
       text(
-        `Value of a Text, Port, Number or Options variable, in quotes where YAML would read something else. Absent: no value. ${change}`,
+        `Value of a Text, Port, Number or Options variable, in quotes where YAML would not read it as text. Absent: no value. ${change}`,
         { minLength: 0, maxLength: VALUE_LIMIT },
       ),
     ),
     options: optional(
       list(
-        `What can be chosen for a variable of type Options, without commas. ${change}`,
-        text('One choice.', { maxLength: 128, pattern: '^[^,]+$' }),
+        `Values that a variable of type Options can have; they must not contain commas. ${change}`,
+        text('One value.', { maxLength: 128, pattern: '^[^,]+$' }),
         { maxItems: 50, atomic: true },
       ),
     ),
     valueFrom: optional(
-      object(`Where the value of a Password comes from. ${change}`, {
-        secretKeyRef: keyReference('Secret', `Takes the value from a Secret. ${change}`),
-      }),
+      object(
+        `Where the value of a Password comes from: UTF-8 text, of which one line break at the end is not part of the value. ${change}`,
+        {
+          secretKeyRef: keyReference('Secret', `Takes the value from a Secret. ${change}`),
+        },
+      ),
     ),
     file: optional(fileSource(change)),
   };
@@ -178,11 +176,11 @@ function commonFields(change = CHANGE) {
 function declarationFields() {
   return {
     required: defaulted(
-      flag('Whether a deployment without a value is refused. Default false. Can be changed.'),
+      flag('Whether the service rejects a deployment without a value. Default false. Can be changed.'),
       false,
     ),
     visibility: defaulted(
-      oneOf('Who sees the variable on the service. Default Public. Can be changed.', [
+      oneOf('Who can see the variable on the service. Default Public. Can be changed.', [
         'Public',
         'Internal',
         'Private',
@@ -192,20 +190,23 @@ function declarationFields() {
   };
 }
 
-const MAP_KEYS = ['name', 'scope'] as const;
+/** Where the variable that an override speaks of lives. */
+function scopeField(change = CHANGE) {
+  return text(
+    `Which nested box declares the variable: the names of the Box variables that lead to it, joined by dots, such as runtime or runtime.proxy. Required. Another scope is another variable. ${change}`,
+    { maxLength: 256, pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$' },
+  );
+}
 
-/** Variables that a box declares, and overrides of variables of nested boxes. */
+const VALUE_TYPES = [...PLAIN_TYPES, 'Password', 'File'] as const;
+
+/** Variables that a box declares itself. */
 export function boxVariables() {
   const variable = object(
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Required. Can be changed.', [
-        ...PLAIN_TYPES,
-        'Password',
-        'File',
-        'Box',
-      ]),
+      type: oneOf('Type of the variable. Required. Can be changed.', [...VALUE_TYPES, 'Box']),
       ...declarationFields(),
       boxRef: optional(reference('Box', 'The nested box of a variable of type Box. Can be changed.')),
       boxId: optional(
@@ -216,14 +217,7 @@ export function boxVariables() {
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED, ...BOX_NAMES_ONE] },
   );
-  return defaulted(
-    list(
-      'Variables of the box, and overrides of nested boxes’ variables (with scope). Unique by name and scope. Default []. Can be changed.',
-      variable,
-      { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS },
-    ),
-    [],
-  );
+  return byName('Variables of the box. Unique by name. Default []. Can be changed.', variable);
 }
 
 /** Variables that a policy box declares. */
@@ -232,40 +226,50 @@ export function policyBoxVariables() {
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Required. Can be changed.', [...PLAIN_TYPES, 'Password', 'File']),
+      type: oneOf('Type of the variable. Required. Can be changed.', VALUE_TYPES),
       ...declarationFields(),
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED] },
   );
+  return byName('Variables of the policy box. Unique by name. Default []. Can be changed.', variable);
+}
+
+/** Values for variables that a box, or a policy box, declares itself. */
+export function variableValues(description: string, change = CHANGE) {
+  const variable = object(
+    'One value.',
+    { ...commonFields(change), type: declaredType(change) },
+    { rules: [...COMMON_RULES, HAS_VALUE] },
+  );
+  return byName(description, variable);
+}
+
+/** Values for variables that nested boxes declare. */
+export function nestedOverrides(description: string) {
+  const override = object(
+    'One value.',
+    { scope: scopeField(), ...commonFields(), type: declaredType() },
+    { rules: [...COMMON_RULES, HAS_VALUE] },
+  );
   return defaulted(
-    list('Variables of the policy box. Unique by name and scope. Default []. Can be changed.', variable, {
-      maxItems: VARIABLES_LIMIT,
-      mapKeys: MAP_KEYS,
-    }),
+    list(description, override, { maxItems: OVERRIDES_LIMIT, mapKeys: ['scope', 'name'] }),
     [],
   );
 }
 
-/** Values with which an instance overrides what its box, or its policy box, declares. */
-export function overrides(description: string, change = CHANGE) {
-  const variable = object(
-    'One override.',
-    {
-      ...commonFields(change),
-      type: oneOf(`Type of the variable, as the box declares it. Required. ${change}`, [
-        ...PLAIN_TYPES,
-        'Password',
-        'File',
-      ]),
-    },
-    { rules: [...COMMON_RULES, OVERRIDE_HAS_VALUE] },
-  );
-  return defaulted(list(description, variable, { maxItems: VARIABLES_LIMIT, mapKeys: MAP_KEYS }), []);
+function declaredType(change = CHANGE) {
+  return oneOf(`Type of the variable, as the box declares it. Required. ${change}`, VALUE_TYPES);
+}
+
+function byName<S extends TSchema>(description: string, variable: S) {
+  return defaulted(list(description, variable, { maxItems: VARIABLES_LIMIT, mapKeys: ['name'] }), []);
 }
 
 /** A variable of a Box, defaults filled in. */
 export type BoxVariable = Seen<ReturnType<typeof boxVariables>>[number];
 /** A variable of a PolicyBox, defaults filled in. */
 export type PolicyBoxVariable = Seen<ReturnType<typeof policyBoxVariables>>[number];
-/** An override on an Instance, defaults filled in. */
-export type VariableOverride = Seen<ReturnType<typeof overrides>>[number];
+/** A value on an Instance for a variable of its box, or of its policy box, defaults filled in. */
+export type VariableValue = Seen<ReturnType<typeof variableValues>>[number];
+/** A value for a variable of a nested box, defaults filled in. */
+export type NestedOverride = Seen<ReturnType<typeof nestedOverrides>>[number];

@@ -11,14 +11,16 @@ import {
   type TUnsafe,
 } from 'typebox';
 import { DURATION_PATTERN } from '../../base/duration.ts';
+import { TOKEN_LIMIT } from '../tokens.ts';
 import { between, matches, type Rule } from './rules.ts';
 
 /**
  * The few words in which our kinds are written. Each makes a TypeBox schema with a description and bounds,
  * so that a definition without them does not come about. The converter to a CRD is in `structural.ts`.
  *
- * Two marks of ours ride on the schemas: `rules` (become CEL) and `reference` (the kind that a `{name}`
- * points to). Neither is a JSON Schema keyword; the converter takes both out.
+ * Marks of ours ride on the schemas: `rules` (become CEL), `reference` (the kind that a `{name}` points to), and
+ * `shown` and `token` (how status is made to fit, see fit.ts). None is a JSON Schema keyword; the converter takes
+ * them out.
  */
 
 /** What a reference points to, always in the resource's own namespace. */
@@ -80,7 +82,7 @@ export function duration(description: string, shortest: string, longest: string)
   return text(description, {
     maxLength: 24,
     pattern: DURATION_PATTERN,
-    hint: 'a duration is a number and a unit (ms, s, m, h), such as 90s or 8h: write one',
+    hint: 'must be a duration, such as 90s or 8h (units: ms, s, m, h)',
     rules: [between(shortest, longest)],
   });
 }
@@ -134,6 +136,19 @@ export function openObject(description: string, maxProperties: number): TUnsafe<
 /** A field that may be absent, and then means what its description says. */
 export function optional<S extends TSchema>(schema: S): Maybe<S> {
   return Type.Optional(schema) as unknown as Maybe<S>;
+}
+
+/**
+ * A field of status that only shows: nothing that is sent to the service is decided by it, each look at the record
+ * makes it anew, and it may be cut. Whatever is not marked may decide, a field that is added later included.
+ */
+export function shown<S extends TSchema>(schema: S): S {
+  return Object.assign(schema, { shown: true });
+}
+
+/** A request token as status keeps it; see tokens.ts. */
+export function token(description: string): TString {
+  return Object.assign(text(description, { maxLength: TOKEN_LIMIT }), { token: true });
 }
 
 /** A field that the API server fills: never absent for the operator, never demanded of the user. */

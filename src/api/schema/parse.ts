@@ -1,6 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { exactJson } from '../../base/exact-json.ts';
+import { cutText } from '../../base/text.ts';
 import { API_VERSION } from '../names.ts';
 import type { Meta, OwnerReference, Parsed, Problem } from '../resource.ts';
 import { isFields, prune, under } from './prune.ts';
@@ -10,7 +12,7 @@ import { rulesOf, type StructuralSchema } from './structural.ts';
 /** Problems named at most: a person mends the first few and looks again. */
 const PROBLEMS_LIMIT = 20;
 /** Fields whose value is never repeated: they may hold secrets or whole scripts. */
-const QUIET_FIELDS = /(^|\.)(value|inline|message|want|have)$/;
+const QUIET_FIELDS = /(^|\.)(value|inline|endpoint|message|want|have)$/;
 
 /**
  * A parser for one kind: prunes, fills defaults, validates, and runs the rules that need no older object,
@@ -62,13 +64,17 @@ function onePerField(problems: readonly Problem[]): Problem[] {
 
 function problem(path: string, value: unknown, complaint: string): Problem {
   const hidden = value === undefined || typeof value === 'object' || QUIET_FIELDS.test(path);
-  const shown = hidden ? '' : JSON.stringify(value).slice(0, 80);
+  const shown = hidden ? '' : cutText(exactJson(value), 80);
   const subject = shown === '' ? path : `${path} is ${shown}`;
   return { path, value: shown, message: subject === '' ? complaint : `${subject}: ${complaint}` };
 }
 
-function missing(path: string, next: string): Problem {
-  return { path, value: '', message: `${path} is missing: ${next}` };
+function missing(path: string, next?: string): Problem {
+  return {
+    path,
+    value: '',
+    message: next === undefined ? `${path} is required` : `${path} is missing: ${next}`,
+  };
 }
 
 /** One of ajv's errors in words: the field, its value, what is wanted and what to do. */
@@ -84,18 +90,18 @@ function explain(error: ErrorObject, body: unknown, shape: StructuralSchema): Pr
   }
   const params = error.params as Record<string, unknown>;
   if (error.keyword === 'required') {
-    return missing(under(path, String(params['missingProperty'])), 'add it');
+    return missing(under(path, String(params['missingProperty'])));
   }
   const hint = node?.['x-kubernetes-validations']?.find(({ rule }) => rule.startsWith(MATCHES));
   switch (error.keyword) {
     case 'enum':
-      return problem(path, value, `is not one of ${(node?.enum ?? []).join(', ')}: choose one of them`);
+      return problem(path, value, `must be one of ${(node?.enum ?? []).join(', ')}`);
     case 'pattern':
-      return problem(path, value, hint?.message ?? `does not match ${String(params['pattern'])}: correct it`);
+      return problem(path, value, hint?.message ?? `must match ${String(params['pattern'])}`);
     case 'type':
-      return problem(path, value, `is not of type ${String(params['type'])}: write one`);
+      return problem(path, value, `must be of type ${String(params['type'])}`);
     default:
-      return problem(path, value, `${error.message ?? 'is not allowed'}: correct it`);
+      return problem(path, value, error.message ?? 'is not allowed');
   }
 }
 
@@ -130,7 +136,7 @@ function findDuplicates(schema: TSchema, items: readonly unknown[], path: string
       keys === undefined ? item : keys.map((k) => (item as Record<string, unknown>)[k]),
     );
     if (seen.has(key)) {
-      problems.push(problem(`${path}[${index}]`, item, `stands twice in ${path}: keep one`));
+      problems.push(problem(`${path}[${index}]`, item, `appears twice in ${path}: keep one`));
     }
     seen.add(key);
   }

@@ -68,7 +68,11 @@ function copyOpen(
   const kept: [string, unknown][] = [];
   for (const [key, member] of members) {
     if (REFUSED_KEYS.has(key)) {
-      problems.push({ path, value: '', message: `${path} has the key ${key}, which is refused: rename it` });
+      problems.push({
+        path,
+        value: '',
+        message: `${path} has the key ${key}, which is not allowed: rename it`,
+      });
     } else {
       kept.push([key, copyOpen(member, under(path, key.slice(0, 64)), problems, budget, depth + 1)]);
     }

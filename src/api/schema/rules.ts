@@ -40,7 +40,7 @@ export function atMostOne(names: readonly string[], message: string): Rule {
  */
 export function immutable(field: string, instead: string): Rule {
   const same = `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
-  return { rule: same, message: `${field} cannot be changed, added or removed: ${instead}` };
+  return { rule: same, message: `${field} is immutable: ${instead}` };
 }
 
 /** How every rule of {@link matches} begins; the parser finds its message by it. */
@@ -57,7 +57,7 @@ export function between(shortest: string, longest: string): Rule {
   const [min, max] = [parseDuration(shortest), parseDuration(longest)];
   return {
     rule: `!self.matches('${escaped(DURATION_PATTERN)}') || (duration(self) >= duration('${shortest}') && duration(self) <= duration('${longest}'))`,
-    message: `a duration from ${shortest} to ${longest} goes here: choose one`,
+    message: `must be a duration from ${shortest} to ${longest}`,
     holds: (text: string) => !whole.test(text) || (parseDuration(text) >= min && parseDuration(text) <= max),
   };
 }
@@ -72,11 +72,11 @@ const MARKER = '^bw-[a-z2-7]{8}-[a-z2-7]{16}$';
 export function ownWords(): { pattern: string; hint: string; rules: Rule[] } {
   return {
     pattern: TRIMMED,
-    hint: 'text without white space at its ends goes here: take it away',
+    hint: 'must not begin or end with white space',
     rules: [
       {
         rule: `!self.matches('${MARKER}')`,
-        message: 'this is how the operator marks its own records: choose something else',
+        message: 'must not look like a marker of the operator (bw-…): use other text',
         holds: (text: string) => !new RegExp(MARKER).test(text),
       },
     ],

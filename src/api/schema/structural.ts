@@ -48,7 +48,17 @@ const KEYWORDS = new Set([
   'x-kubernetes-list-map-keys',
 ]);
 /** Keywords that are handled one by one below, and our own marks. */
-const HANDLED = new Set(['type', 'properties', 'required', 'items', 'rules', 'reference', 'hint']);
+const HANDLED = new Set([
+  'type',
+  'properties',
+  'required',
+  'items',
+  'rules',
+  'reference',
+  'hint',
+  'shown',
+  'token',
+]);
 const TYPES = new Set(['object', 'array', 'string', 'integer', 'boolean']);
 const YAML_1_1_BOOLEAN = /^(y|yes|n|no|true|false|on|off)$/i;
 const LOOK_AROUND = /\(\?[=!<]/;

@@ -91,7 +91,7 @@ describe('what is told at the end', () => {
   it('names each resource that is not Ready, its reason, and the next step', () => {
     expect(reasonsOf([READY, STALLED, one('new', { ready: 'Unknown' }), one('absent')])).toEqual([
       'Box/stalled: NeedsUser: spec.events nest in a cycle',
-      '  The message names the field, its value and the next step: edit the resource accordingly.',
+      '  The message names the field, its value and the next step. Edit the resource accordingly.',
       'Box/new: not looked at yet',
       'Box/absent: not there',
     ]);
@@ -114,7 +114,7 @@ describe('what is told at the end', () => {
           reason: 'NeedsUser',
           message: 'spec.events nest in a cycle',
           nextStep:
-            'The message names the field, its value and the next step: edit the resource accordingly.',
+            'The message names the field, its value and the next step. Edit the resource accordingly.',
         },
       ],
     });

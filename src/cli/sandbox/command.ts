@@ -1,4 +1,11 @@
-import { runSandbox, SANDBOX_FLAGS, type SandboxCommandOptions } from '../../sandbox/index.ts';
+import {
+  runSandbox,
+  runStateAction,
+  SANDBOX_FLAGS,
+  STATE_ACTIONS,
+  type SandboxCommandOptions,
+  type StateOptions,
+} from '../../sandbox/index.ts';
 import { defineCommand } from '../command.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
 import type { FlagRow, FlagTable } from '../flags.ts';
@@ -6,12 +13,32 @@ import type { FlagRow, FlagTable } from '../flags.ts';
 /** `boxwright sandbox`. */
 export const sandboxCommand = defineCommand({
   flags: flagTable(),
-  notes: 'It ends with ^C or SIGTERM. It has no TLS: leave it on loopback, or put a proxy in front of it.',
-  async run(values, io) {
+  argument: {
+    name: 'action',
+    description: 'what to do with the state of a sandbox; without it, one is started',
+    choices: STATE_ACTIONS,
+    optional: true,
+  },
+  notes: `
+It ends with ^C or SIGTERM. It has no TLS: leave it on loopback, or put a proxy in front of it.
+The state of a sandbox, by --credentials-file of one that runs or --data of one that does not:
+  boxwright sandbox export --credentials-file creds.json --file state.json
+  boxwright sandbox import --data ./sandbox --file state.json
+  boxwright sandbox reset --credentials-file creds.json`,
+  async run(values, io, [word]) {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
     checkPort('--port', values['port']);
     checkPort('--admin-port', values['adminPort']);
+    const action = STATE_ACTIONS.find((name) => name === word);
     try {
+      if (action !== undefined) {
+        const told = await runStateAction(action, given as unknown as StateOptions, {
+          write: (text) => void io.stdout.write(text),
+          input: process.stdin,
+        });
+        if (told !== '') io.stderr.write(`${told}\n`);
+        return EXIT.ok;
+      }
       // The table is made from SANDBOX_FLAGS, whose names are the keys of these options.
       await runSandbox(given as unknown as SandboxCommandOptions, {
         write: (text) => void io.stdout.write(text),
@@ -46,14 +73,15 @@ function explained(error: unknown, values: Readonly<Record<string, unknown>>): u
       { cause: error },
     );
   }
-  const { data, credentialsFile } = values;
+  const { data, credentialsFile, file } = values;
   const named = ([, value]: [string, unknown]): boolean =>
     typeof value === 'string' && value !== '' && path?.startsWith(value) === true;
   const [flag, value] =
-    Object.entries({ '--credentials-file': credentialsFile, '--data': data }).find(named) ?? [];
+    Object.entries({ '--credentials-file': credentialsFile, '--file': file, '--data': data }).find(named) ??
+    [];
   return flag === undefined
     ? error
-    : new CommandFailedError(`${flag} ${String(value)} cannot be used: give a place that you may write to`, {
+    : new CommandFailedError(`${flag} ${String(value)} cannot be used: give a place that you may use`, {
         cause: error,
       });
 }

@@ -31,6 +31,7 @@ export function boxKind(options: {
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
     candidate: boxCandidate,
     showsNothingNew: boxUnchanged,
+    meant: (draft) => draft.hash,
     misfit: (record) => misfitOf(record, 'script'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),
@@ -77,11 +78,12 @@ async function resolveBox(
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
   const reading = { namespace, sources, digest, signal, secretsAfter };
-  const variables = await resolveVariables(box.spec.variables, 'spec.variables', {
+  const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
+  const variables = await resolveVariables(declared, {
     ...reading,
     boxId: (other) => idOf(other, find(other)),
   });
-  if (variables.kind === 'waiting') return waitingFor(variables.message);
+  if (variables.kind === 'waiting') return variables;
   const events: DesiredEvent[] = [];
   for (const word of EVENT_NAMES.ours) {
     const source = box.spec.events[word];

@@ -38,6 +38,10 @@ describe('credentials in a Secret', () => {
   it('that are empty or far too long are told as such, and not shown', () => {
     expect(said({ token: '\n' })).toContain('key token is empty');
     expect(said({ email: 'ops@example.com', password: '' })).toContain('key password is empty');
+    const bytes = { token: Uint8Array.of(0xff, 0x41) };
+    expect(credentialsIn('login', bytes)).toMatchObject({
+      message: 'Secret "login": key token is not UTF-8 text; it needs key token, or keys email and password',
+    });
     const long = said({ token: 'x'.repeat(10_000) });
     expect(long).toContain('key token holds 10000 bytes');
     expect(long).not.toContain('xx');

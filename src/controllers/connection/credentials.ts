@@ -1,3 +1,4 @@
+import { secretText } from '../content/secret-text.ts';
 import type { Credentials } from '../../service/index.ts';
 
 /** What a Secret gives, or what is wrong with it, in words. */
@@ -27,21 +28,23 @@ export function credentialsIn(
     (key) => Object.hasOwn(data, key) && textOf(data, key) === undefined,
   );
   if (unusable !== undefined) {
-    const size = data[unusable]?.byteLength ?? 0;
-    const what = size > LONGEST ? `holds ${size} bytes, which is no credential` : 'is empty';
+    const bytes = data[unusable] ?? new Uint8Array();
+    const what =
+      bytes.byteLength > LONGEST
+        ? `holds ${bytes.byteLength} bytes, which is no credential`
+        : secretText(bytes) === undefined
+          ? 'is not UTF-8 text'
+          : 'is empty';
     return missing(`Secret "${name}": key ${unusable} ${what}; ${needs}`);
   }
   const has = Object.keys(data).toSorted().slice(0, 5).join(', ');
   return missing(`Secret "${name}" has ${has === '' ? 'no keys' : `only ${has}`}: ${needs}`);
 }
 
-/** A line break at the end is what `echo` and editors leave, never part of the credential. */
 function textOf(data: Readonly<Record<string, Uint8Array>>, key: string): string | undefined {
   const bytes = Object.hasOwn(data, key) ? data[key] : undefined;
   if (bytes === undefined || bytes.byteLength > LONGEST) return undefined;
-  const text = Buffer.from(bytes)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+  const text = secretText(bytes);
   return text === '' ? undefined : text;
 }
 

@@ -153,6 +153,11 @@ export class ConnectionPool implements Connections {
     return this.#entries.get(key)?.ready !== undefined && !this.#notReady.has(key);
   }
 
+  /** How far the service's clock is ahead of ours, milliseconds; undefined where it is not known. */
+  clockSkewMs(key: string): number | undefined {
+    return this.#entries.get(key)?.client.clockSkewMs();
+  }
+
   /** How every client stands, for metrics. */
   standings(): ClientStanding[] {
     return [...this.#entries].map(([key, { client }]) => ({

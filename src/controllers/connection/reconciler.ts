@@ -7,15 +7,17 @@ import { KubeApiError, type ReconcileContext, type Result } from '../../kube/ind
 import { EndpointError } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
+import { Attempts } from '../record/attempts.ts';
 import { afterConflict } from '../record/conflict.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
-import { SlowRetry } from '../record/slow-retry.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
+import { wrongAuthorities } from './authorities.ts';
 import { credentialsIn } from './credentials.ts';
 import type { ConnectionPool } from './pool.ts';
 import { probe } from './probe.ts';
+import { skewText, tellableSkew } from './skew.ts';
 
 /** Where Secrets are not watched, credentials are looked at this often, milliseconds. */
 const SECRET_LOOK_MS = 30_000;
@@ -28,8 +30,10 @@ interface Memory {
   uid: string;
   /** What the last probe went well with, and what it found: status may not say so yet. */
   probed: { fingerprint: string; at: number; found: Found } | undefined;
+  /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
+  skewMs: number | undefined;
   /** A credential that was refused; not tried again before it changes, but slowly. */
-  readonly rejected: SlowRetry<Verdict>;
+  readonly attempts: Attempts;
 }
 
 /** What a pass over a connection found. */
@@ -194,20 +198,22 @@ export class ConnectionReconciler {
       canonicalJson(read.credentials),
       ca.pem ?? '',
     );
-    const { probed, rejected } = memory;
+    const { probed, attempts } = memory;
     const fresh = probed?.fingerprint === fingerprint && this.#pool.isReady(key);
     if (fresh && now - probed.at < parseDuration(spec.poll.settled)) return probed.found;
-    const held = rejected.holds(fingerprint, now);
-    if (held !== undefined) return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
+    const held = attempts.held('read', fingerprint);
+    if (held?.verdict !== undefined) {
+      return { verdict: held.verdict, fields: {}, reached: true, letIn: false };
+    }
     const outcome = await probe(client, spec, run.signal);
     if (outcome.kind === 'not') {
       memory.probed = undefined;
       if (outcome.verdict.reason === 'CredentialsRejected') {
-        rejected.refuse(fingerprint, outcome.verdict, now);
+        attempts.refused('read', fingerprint, outcome.verdict);
       }
       return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
     }
-    rejected.clear();
+    attempts.succeeded('read', fingerprint);
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
       workspace: outcome.workspace,
@@ -248,23 +254,39 @@ export class ConnectionReconciler {
       return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" holds more than 256 KiB` };
     }
     const pem = Buffer.from(content.bytes).toString('utf8');
-    if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-      return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" holds no PEM certificate` };
-    }
+    const wrong = wrongAuthorities(pem);
+    if (wrong !== undefined) return { kind: 'missing', message: `spec.tls.caRef: key "${ref.key}" ${wrong}` };
     return { kind: 'found', pem };
   }
 
   #memory(key: string, uid: string): Memory {
     const known = this.#memories.get(key);
     if (known?.uid === uid) return known;
-    const fresh: Memory = { uid, probed: undefined, rejected: new SlowRetry<Verdict>() };
+    const { clock, random } = this.#context;
+    const fresh: Memory = {
+      uid,
+      probed: undefined,
+      skewMs: undefined,
+      attempts: new Attempts(clock, random),
+    };
     this.#memories.set(key, fresh);
     return fresh;
   }
 
   async #write(resource: Connection, found: Found, run: ReconcileContext): Promise<void> {
-    const said = { ...found.verdict, extra: extras(found) };
+    const said = { ...found.verdict, extra: [...extras(found), ...this.#skew(resource)] };
     await this.#status.write(resource, { verdict: said, fields: found.fields }, run.signal);
+  }
+
+  /** Says that the clocks differ, where they do. */
+  #skew({ metadata }: Connection): ExtraCondition[] {
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const memory = this.#memory(key, metadata.uid);
+    const skewMs = this.#pool.clockSkewMs(key);
+    memory.skewMs = tellableSkew(skewMs, memory.skewMs);
+    return memory.skewMs === undefined
+      ? []
+      : [{ type: 'ClockSkew', reason: 'ClockSkew', message: skewText(memory.skewMs) }];
   }
 
   async #patch(resource: Connection, metadata: object, run: ReconcileContext): Promise<void> {

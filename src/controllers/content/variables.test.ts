@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BoxVariable } from '../../api/fields/variables.ts';
+import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import { Digest } from '../digest.ts';
 import type { SourceContent, SourceRef, Sources } from '../sources.ts';
@@ -18,9 +18,9 @@ import {
 
 const digest = new Digest(Buffer.alloc(32, 1));
 
-/** Sources that hold these texts, by `Kind/name/key`; notes the namespaces that are asked for. */
+/** Sources that hold these contents, by `Kind/name/key`; notes the namespaces that are asked for. */
 function contextWith(
-  texts: Record<string, string>,
+  texts: Record<string, string | Uint8Array>,
   more: Partial<ResolveContext> = {},
 ): ResolveContext & { asked: string[] } {
   const asked: string[] = [];
@@ -30,7 +30,7 @@ function contextWith(
     return Promise.resolve(
       text === undefined
         ? { kind: 'missing', message: `${ref.kind} "${ref.name}" does not exist` }
-        : { kind: 'found', bytes: Buffer.from(text) },
+        : { kind: 'found', bytes: typeof text === 'string' ? Buffer.from(text) : text },
     );
   };
   const sources = { read } as unknown as Sources;
@@ -38,12 +38,12 @@ function contextWith(
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
-  return { name, type, scope: '', required: false, visibility: 'Public', ...more } as BoxVariable;
+  return { name, type, required: false, visibility: 'Public', ...more } as BoxVariable;
 }
 
 async function resolved(variables: BoxVariable[], context = contextWith({})): Promise<DesiredVariable[]> {
-  const outcome = await resolveVariables(variables, 'spec.variables', context);
-  if (outcome.kind === 'waiting') throw new Error(outcome.message);
+  const outcome = await resolveVariables({ 'spec.variables': variables }, context);
+  if (outcome.kind === 'waiting') throw new Error(outcome.verdict.message);
   return outcome.variables;
 }
 
@@ -83,13 +83,14 @@ describe('declared variables', () => {
     });
   });
 
-  it('have a scope on the wire only where they name one', async () => {
-    const [main, nested] = await resolved([
-      variable('A', 'Text'),
-      variable('A', 'Text', { scope: 'runtime' }),
-    ]);
+  it('of nested boxes travel beside the box’s own, with their scope and as mere values', async () => {
+    const override: NestedOverride = { scope: 'runtime', name: 'A', type: 'Text', value: '2' };
+    const lists = { 'spec.variables': [variable('A', 'Text')], 'spec.overrides': [override] };
+    const outcome = await resolveVariables(lists, contextWith({}));
+    const [main, nested] = outcome.kind === 'ready' ? outcome.variables : [];
     expect(main?.wire).not.toHaveProperty('scope');
-    expect(nested).toMatchObject({ key: 'runtime:A', wire: { scope: 'runtime' } });
+    expect(nested).toMatchObject({ key: 'runtime:A' });
+    expect(nested?.wire).toEqual({ scope: 'runtime', name: 'A', type: 'Text', value: '2' });
   });
 
   it('take secret values from the own namespace alone, and are known by a keyed hash', async () => {
@@ -101,14 +102,60 @@ describe('declared variables', () => {
     expect(hashOfVariables([password as DesiredVariable])).not.toContain('hunter22');
   });
 
+  // B4: replacement characters must not reach the service in place of a secret.
+  it('take no bytes that are no text, and name Secret and key but never the bytes', async () => {
+    const bytes = Uint8Array.of(0x70, 0xff, 0xfe, 0x71);
+    const outcome = await resolveVariables(
+      { 'spec.variables': [PASSWORD] },
+      contextWith({ 'Secret/db/password': bytes }),
+    );
+    expect(outcome).toEqual({
+      kind: 'waiting',
+      verdict: {
+        reason: 'NotSupported',
+        message:
+          'spec.variables: variable "PASS": key "password" of Secret "db" is not UTF-8 text, which a Password has ' +
+          'to be: put text there, or make the variable a File',
+      },
+    });
+    const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
+    const [sent] = await resolved([file], contextWith({ 'Secret/db/password': bytes }));
+    expect(sent?.file?.bytes).toEqual(bytes);
+  });
+
+  // B12
+  it('lose one line break at the end of a secret, which echo leaves; files keep theirs', async () => {
+    for (const [stored, value] of [
+      ['hunter22\n', 'hunter22'],
+      ['hunter22\r\n', 'hunter22'],
+      ['two\nlines\n\n', 'two\nlines\n'],
+    ] as const) {
+      const context = contextWith({ 'Secret/db/password': stored });
+      const [password] = await resolved([PASSWORD], context);
+      expect(password?.wire.value).toBe(value);
+      const [same] = await resolved([PASSWORD], contextWith({ 'Secret/db/password': value }));
+      expect(value.endsWith('\n') || password?.hmac === same?.hmac).toBe(true);
+    }
+    const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
+    const [sent] = await resolved([file], contextWith({ 'Secret/db/password': 'text\n' }));
+    expect(Buffer.from(sent?.file?.bytes ?? []).toString()).toBe('text\n');
+  });
+
   it('that lack something say which variable and what', async () => {
     const boxes = [variable('runtime', 'Box', { boxRef: { name: 'nginx' } })];
-    expect(await resolveVariables([PASSWORD], 'spec.variables', contextWith({}))).toEqual({
+    expect(await resolveVariables({ 'spec.variables': [PASSWORD] }, contextWith({}))).toEqual({
       kind: 'waiting',
-      message: 'spec.variables: variable "PASS": Secret "db" does not exist',
+      verdict: {
+        reason: 'WaitingForReference',
+        message: 'spec.variables: variable "PASS": Secret "db" does not exist',
+      },
     });
-    expect(await resolveVariables(boxes, 'spec.variables', contextWith({}, { boxId }))).toMatchObject({
-      message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet',
+    const secret: NestedOverride = { ...PASSWORD, scope: 'a', type: 'Password' };
+    expect(await resolveVariables({ 'spec.overrides': [secret] }, contextWith({}))).toMatchObject({
+      verdict: { message: 'spec.overrides: variable "PASS": Secret "db" does not exist' },
+    });
+    expect(await resolveVariables({ 'spec.variables': boxes }, contextWith({}, { boxId }))).toMatchObject({
+      verdict: { message: 'spec.variables: variable "runtime": Box "nginx" is not in place yet' },
     });
   });
 
@@ -248,6 +295,9 @@ describe('differences between record and declaration', () => {
 
   it('are none between a number and its text, nor between false and nothing', () => {
     expect(differ([{ name: 'A', value: 4 }], [{ name: 'A', value: '4', required: false }])).toEqual([]);
+    const half = { name: 'A', type: 'Number', value: '0.50' };
+    expect(differ([{ ...half, value: 0.5 }], [half])).toEqual([]);
+    expect(differ([{ ...half, value: 0.6 }], [half])).toHaveLength(1);
     expect(
       differ([{ name: 'A', value: '4', required: true }], [{ name: 'A', value: '4', required: false }]),
     ).toEqual(['variables.A.required: false / true']);

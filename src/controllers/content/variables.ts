@@ -1,10 +1,18 @@
-import type { BoxVariable, PolicyBoxVariable, VariableOverride } from '../../api/fields/variables.ts';
+import type {
+  BoxVariable,
+  NestedOverride,
+  PolicyBoxVariable,
+  VariableValue,
+} from '../../api/fields/variables.ts';
 import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
+import { verdict, type Verdict } from '../record/status/verdict.ts';
 import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
+import { sameNumber } from './normalised.ts';
+import { secretText } from './secret-text.ts';
 
 /** Content that has to be uploaded as a blob before it can be referred to. */
 export interface DesiredFile {
@@ -33,9 +41,9 @@ export interface DesiredVariable {
 
 /** Declared variables with their contents, or what they wait for. */
 export type ResolvedVariables =
-  { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; message: string };
+  { kind: 'ready'; variables: DesiredVariable[] } | { kind: 'waiting'; verdict: Verdict };
 
-type AnyVariable = BoxVariable | PolicyBoxVariable | VariableOverride;
+type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverride;
 
 /** What resolving needs besides the variables. */
 export interface ResolveContext {
@@ -49,25 +57,35 @@ export interface ResolveContext {
   boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
 }
 
-/** Reads contents and turns declared variables into what travels. */
+/**
+ * Reads contents and turns declared variables into what travels.
+ *
+ * @param lists - by the field that declares them, such as `spec.variables`.
+ */
 export async function resolveVariables(
-  variables: readonly AnyVariable[],
-  field: string,
+  lists: Readonly<Record<string, readonly AnyVariable[]>>,
   context: ResolveContext,
 ): Promise<ResolvedVariables> {
   const out: DesiredVariable[] = [];
-  for (const variable of variables) {
-    const resolved = await resolveOne(variable, context);
-    if (typeof resolved === 'string') {
-      return { kind: 'waiting', message: `${field}: variable "${variable.name}": ${resolved}` };
+  for (const [field, variables] of Object.entries(lists)) {
+    for (const variable of variables) {
+      const resolved = await resolveOne(variable, context);
+      if ('reason' in resolved) {
+        const message = `${field}: variable "${variable.name}": ${resolved.message}`;
+        return { kind: 'waiting', verdict: { ...resolved, message } };
+      }
+      out.push(resolved);
     }
-    out.push(resolved);
   }
   return { kind: 'ready', variables: out };
 }
 
-async function resolveOne(variable: AnyVariable, context: ResolveContext): Promise<DesiredVariable | string> {
-  const { name, scope, type } = variable;
+async function resolveOne(
+  variable: AnyVariable,
+  context: ResolveContext,
+): Promise<DesiredVariable | Verdict> {
+  const { name, type } = variable;
+  const scope = 'scope' in variable ? variable.scope : '';
   const key = variableKey(name, scope);
   const wire: VariableRecord = { name, type };
   if (scope !== '') wire.scope = scope;
@@ -82,23 +100,34 @@ async function resolveOne(variable: AnyVariable, context: ResolveContext): Promi
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
     const content = await context.sources.read(context.namespace, ref, readOptions(context));
-    if (content.kind === 'missing') return content.message;
-    wire.value = Buffer.from(content.bytes).toString('utf8');
-    return { ...base, secret: true, hmac: context.digest.of('variable', content.bytes) };
+    if (content.kind === 'missing') return waitsFor(content.message);
+    const secret = secretText(content.bytes);
+    if (secret === undefined) {
+      const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
+      return verdict('NotSupported', `${what}: put text there, or make the variable a File`);
+    }
+    wire.value = secret;
+    return { ...base, secret: true, hmac: context.digest.of('variable', secret) };
   }
   if (variable.file !== undefined) {
     const { inline, configMapKeyRef, secretKeyRef } = variable.file;
     const file = await readFile({ inline, configMapKeyRef, secretKeyRef }, `variables.${key}`, name, context);
-    if (typeof file === 'string') return file;
+    if (typeof file === 'string') return waitsFor(file);
     return { ...base, file, hmac: file.hmac };
   }
   if ('boxId' in variable && variable.boxId !== undefined) wire.value = variable.boxId;
   if ('boxRef' in variable && variable.boxRef !== undefined) {
     const box = context.boxId?.(variable.boxRef.name);
-    if (box === undefined || box.kind === 'waiting') return box?.message ?? 'boxes cannot be resolved here';
+    if (box === undefined || box.kind === 'waiting') {
+      return waitsFor(box?.message ?? 'boxes cannot be resolved here');
+    }
     wire.value = box.id;
   }
   return base;
+}
+
+function waitsFor(message: string): Verdict {
+  return verdict('WaitingForReference', message);
 }
 
 /** Reads a file's content from wherever it is declared; a string says what is missing. */
@@ -202,6 +231,7 @@ export function variableDifferences(
       if (secret && isMasked(old.value)) continue;
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
+      if (field === 'value' && NUMBERS.has(variable.type ?? '') && sameNumber(want, has)) continue;
       // Not every service says what is not so.
       if (variable[field] === false && has === '') continue;
       out.push({
@@ -214,6 +244,9 @@ export function variableDifferences(
   for (const key of have.keys()) out.push({ field: `variables.${key}`, want: 'absent', have: 'present' });
   return out;
 }
+
+/** Types whose values some builds of the service keep as numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['Number', 'Port']);
 
 function text(value: unknown): string {
   if (value === undefined || value === null) return '';

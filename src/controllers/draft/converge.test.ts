@@ -6,11 +6,13 @@ import {
   type ServiceErrorCode,
   type Write,
 } from '../../service/index.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { Convergence, Pass } from '../record/kind.ts';
 import { Memories } from '../record/memory.ts';
-import { convergeDraft, driftList, type DraftMemory, type DraftResource } from './converge.ts';
+import { driftList } from '../record/differences.ts';
+import { convergeDraft, type DraftMemory, type DraftResource } from './converge.ts';
 import type { Draft } from './draft.ts';
 
 const MARKER = 'bw-marker';
@@ -58,19 +60,19 @@ const failure = (code: ServiceErrorCode): Write<never> => ({
 class Bench {
   readonly puts: BoxRecord[] = [];
   uploads = 0;
-  now = 0;
+  readonly clock = new VirtualClock();
   /** What a PUT and an upload are answered with; by default as asked. */
   onPut: (body: BoxRecord) => Write<BoxRecord> = (record) => ({
     kind: 'ok',
     record,
-    startedAt: this.now,
-    endedAt: this.now,
+    startedAt: this.clock.monotonic(),
+    endedAt: this.clock.monotonic(),
   });
   onUpload: () => Write<BlobRecord> = () => ({
     kind: 'ok',
     record: { url: `/blobs/${++this.uploads}` },
-    startedAt: this.now,
-    endedAt: this.now,
+    startedAt: this.clock.monotonic(),
+    endedAt: this.clock.monotonic(),
   });
   record: BoxRecord;
   status: DraftResource['status'];
@@ -81,17 +83,16 @@ class Bench {
     this.record = { id: 'b', name: 'web', ...record };
     this.spec = { ...spec };
     this.status = { observedGeneration: 1, ...status };
-    this.memory = new Memories<BoxRecord, DraftMemory>((base) => ({ ...base, uploads: new Map() })).of(
-      'k',
-      'u',
-      0,
-    );
+    this.memory = new Memories<BoxRecord, DraftMemory>((base) => ({ ...base, uploads: new Map() }), {
+      clock: this.clock,
+      random: () => 0,
+    }).of('k', 'u');
   }
 
   /** One pass; what it sent and says becomes what the next one meets. */
   async pass(declared: Draft): Promise<Convergence<DraftResource>> {
     const client = {
-      stamp: () => this.now,
+      stamp: () => this.clock.monotonic(),
       boxes: {
         update: (_id: string, body: BoxRecord) => {
           this.puts.push(body);
@@ -103,7 +104,7 @@ class Bench {
       blobs: { uploadRaw: () => Promise.resolve(this.onUpload()) },
     };
     const pass = {
-      resource: { metadata: { generation: 1 }, spec: this.spec, status: this.status },
+      resource: { kind: 'Box', metadata: { generation: 1 }, spec: this.spec, status: this.status },
       memory: this.memory,
       marker: MARKER,
       handle: { client, poll: { settledMs: 1_000 }, defaults: {} } as unknown as ConnectionHandle,
@@ -161,6 +162,23 @@ describe('a change', () => {
     expect(bench.status).toMatchObject({ draftHash: 'k:two', managed: { variables: ['PASS'] } });
   });
 
+  it('notes the properties of a profile before it puts them there', async () => {
+    const bench = new Bench(
+      { profile: { image: 'a', theirs: 1 } },
+      { status: { draftHash: 'k:one', managed: { profile: ['/image', '/keypair'] } } },
+    );
+    const declared = draft({ hash: 'k:two', asked: { profile: { image: 'b', net: { id: 7 } } } });
+    const first = await bench.pass(declared);
+    expect(first).toMatchObject({
+      again: true,
+      fields: { managed: { profile: ['/image', '/keypair', '/net/id'] } },
+    });
+    expect(bench.puts).toEqual([]);
+    expect(await bench.settle(declared)).toBe('Settled');
+    expect(bench.puts).toMatchObject([{ profile: { image: 'b', net: { id: 7 }, theirs: 1 } }]);
+    expect(bench.status).toMatchObject({ managed: { profile: ['/image', '/net/id'] } });
+  });
+
   it('is not sent where it would wipe a secret that only the service knows', async () => {
     const theirs = { name: 'THEIRS', type: 'Password', value: '****' };
     const bench = new Bench(
@@ -172,23 +190,23 @@ describe('a change', () => {
     expect(bench.puts).toEqual([]);
   });
 
-  it('that the service keeps out is named, and not sent again', async () => {
-    const bench = new Bench({ visibility: 'workspace' }, { status: { draftHash: 'k:one' } });
-    bench.onPut = (body) => ({
-      kind: 'ok',
-      record: { ...body, visibility: 'workspace' },
-      startedAt: 0,
-      endedAt: 0,
+  it.each([
+    ['visibility', { visibility: 'workspace' }, { visibility: 'public' }],
+    ['profile.flavor', { profile: { flavor: 's', image: 'a' } }, { profile: { flavor: 'm', image: 'a' } }],
+  ])('that the service keeps out is named, and not sent again: %s', async (field, old, asked) => {
+    const bench = new Bench(old, {
+      status: { draftHash: 'k:one', managed: { profile: ['/flavor', '/image'] } },
     });
-    const declared = draft({ hash: 'k:two', asked: { visibility: 'public' } });
+    bench.onPut = (body) => ({ kind: 'ok', record: { ...body, ...old }, startedAt: 0, endedAt: 0 });
+    const declared = draft({ hash: 'k:two', asked });
     const { verdict } = await bench.pass(declared);
-    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining('visibility') });
-    bench.status = {
-      ...bench.status,
-      conditions: [{ type: 'Ready', status: 'False', reason: 'NotApplied' }],
-    } as never;
+    expect(verdict).toMatchObject({ reason: 'NotApplied', message: expect.stringContaining(field) });
     expect(await bench.settle(declared)).toBe('NotApplied');
     expect(bench.puts).toHaveLength(1);
+    // What the service does take is put right all the same.
+    bench.record = { ...bench.record, description: 'Edited elsewhere' };
+    expect(await bench.settle(declared)).toBe('NotApplied');
+    expect(bench.puts).toHaveLength(2);
   });
 
   it('to a name that is taken says so, and is tried again slowly', async () => {
@@ -196,10 +214,10 @@ describe('a change', () => {
     bench.onPut = () => failure('Conflict');
     const declared = draft({ name: 'taken', hash: 'k:two' });
     expect(await bench.settle(declared)).toBe('NameTaken');
-    bench.now = 599_000;
+    await bench.clock.advance(599_999);
     expect(await bench.settle(declared)).toBe('NameTaken');
     expect(bench.puts).toHaveLength(1);
-    bench.now = 600_000;
+    await bench.clock.advance(1);
     await bench.settle(declared);
     expect(bench.puts).toHaveLength(2);
     // A change is tried at once.
@@ -216,14 +234,25 @@ describe('a change', () => {
 });
 
 describe('a refusal', () => {
-  it.each(['CredentialsRejected', 'Forbidden'] as const)(
-    'for who asks (%s) does not make what was declared refused',
+  it('of the credentials does not make what was declared refused at once', async () => {
+    const bench = new Bench({}, { status: { draftHash: 'k:one' } });
+    bench.onPut = () => failure('CredentialsRejected');
+    bench.onUpload = () => failure('CredentialsRejected');
+    expect(await bench.settle(draft({ hash: 'k:two' }))).toBe('WaitingForConnection');
+    expect(await bench.settle(draft({ hash: 'k:two', events: [SCRIPT] }))).toBe('WaitingForConnection');
+  });
+
+  it.each(['BadRequest', 'Forbidden', 'NotFound'] as const)(
+    '(%s) is told, and not sent again before ten minutes',
     async (code) => {
       const bench = new Bench({}, { status: { draftHash: 'k:one' } });
       bench.onPut = () => failure(code);
-      bench.onUpload = () => failure(code);
-      expect(await bench.settle(draft({ hash: 'k:two' }))).not.toBe('Refused');
-      expect(await bench.settle(draft({ hash: 'k:two', events: [SCRIPT] }))).not.toBe('Refused');
+      expect(await bench.pass(draft({ hash: 'k:two' }))).toMatchObject({
+        verdict: { reason: 'Refused', recheckAfterMs: 600_000 },
+      });
+      await bench.clock.advance(599_999);
+      expect(await bench.settle(draft({ hash: 'k:two' }))).toBe('Refused');
+      expect(bench.puts).toHaveLength(1);
     },
   );
 
@@ -242,8 +271,10 @@ describe('a refusal', () => {
       recheckAfterMs: 600_000,
     });
     expect(await bench.settle(declared)).toBe('Refused');
-    expect(uploads).toBe(1);
     await bench.settle(draft({ hash: 'k:three', events: [SCRIPT] }));
+    expect(uploads).toBe(1);
+    const file = { ...SCRIPT.file, hmac: 'k:other' };
+    await bench.settle(draft({ hash: 'k:four', events: [{ ...SCRIPT, file }] }));
     expect(uploads).toBe(2);
   });
 });
@@ -257,6 +288,7 @@ describe('drift', () => {
     for (let times = 0; times < 3; times++) {
       const done = await bench.pass(draft());
       expect(done).toMatchObject({ verdict: { reason: 'Settled' }, corrected: true });
+      await bench.clock.advance(600_000);
       bench.record = { ...bench.record, ...drifted };
     }
     const { verdict } = await bench.pass(draft());
@@ -285,14 +317,11 @@ describe('drift', () => {
     expect(attached.puts).toEqual([]);
   });
 
-  it('is listed bounded, sorted, and without what the service masks', () => {
-    const differences = Array.from({ length: 30 }, (_, at) => ({
-      field: `f${String(29 - at).padStart(2, '0')}`,
-      want: 'w'.repeat(400),
-      have: '******',
-    }));
-    const list = driftList({ differences });
-    expect(list).toHaveLength(20);
-    expect(list[0]).toEqual({ field: 'f00', want: 'w'.repeat(256), have: '****' });
+  it('is listed sorted, and without what the service masks', () => {
+    const differences = ['b', 'a'].map((field) => ({ field, want: 'w', have: '******' }));
+    expect(driftList(differences)).toEqual([
+      { field: 'a', want: 'w', have: '****' },
+      { field: 'b', want: 'w', have: '****' },
+    ]);
   });
 });

@@ -1,19 +1,26 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
-import type { BoxRecord, EventRecord, ServiceError } from '../../service/index.ts';
-import { upload, blobOf, type Uploads } from '../content/uploads.ts';
-import { isMasked, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
-import { failureVerdict, isAboutCredentials } from '../record/decide.ts';
-import type { Convergence, Pass, StatusFields } from '../record/kind.ts';
-import { backoffMs, noteWrite, wasGlance } from '../record/looks.ts';
+import { jittered } from '../../base/backoff.ts';
+import type { Random } from '../../base/clock.ts';
+import type { BoxRecord, EventRecord } from '../../service/index.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import { blobOf, type Uploads } from '../content/uploads.ts';
+import { secretsAtRisk, type DesiredFile } from '../content/variables.ts';
+import { differing, drifted, driftList, notApplied, wouldWipe } from '../record/differences.ts';
+import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
+import { noteWrite, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
+import { heldVerdict, notAccepted, refusedVerdict, type Attempt } from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
-import { conditionOf } from '../record/kind.ts';
+import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import { filesOf, keptFields, planUpdate, type Draft, type Plan } from './draft.ts';
+import { uploading, uploadAttempt, uploadOnce } from '../record/uploads.ts';
+import { filesOf, keptFields, planUpdate, profileLeaves, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
 export type DraftStatus = RecordStatus & {
+  /** `profile`: of a policy box. */
+  managed?: { profile?: string[] };
   draftHash?: string;
   files?: { path: string; hmac: string; url: string }[];
 };
@@ -26,9 +33,9 @@ export interface DraftMemory extends Memory<BoxRecord> {
   readonly uploads: Uploads;
 }
 
-/** The same difference so many times in a row is somebody else's doing. */
-const SAME_DIFFERENCE_LIMIT = 3;
 const EVENT_PREFIX = 'events.';
+/** Marks the fingerprint of what the service was asked for and kept. */
+const KEPT = 'kept';
 
 type DraftPass<R extends DraftResource> = Pass<R, BoxRecord, DraftMemory>;
 
@@ -44,11 +51,12 @@ export async function convergeDraft<R extends DraftResource>(
     status.files?.find((file) => file.path === path);
 
   for (const file of filesOf(draft)) {
-    if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file, draft);
+    if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file);
   }
   const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
   const managed = {
     variables: status.managed?.variables ?? [],
+    profile: status.managed?.profile ?? [],
     events: (status.files ?? [])
       .filter(({ path }) => path.startsWith(EVENT_PREFIX))
       .map(({ path }) => path.slice(EVENT_PREFIX.length)),
@@ -61,50 +69,53 @@ export async function convergeDraft<R extends DraftResource>(
 
   const applied = status.draftHash === draft.hash;
   const fresh = record.name === pass.marker;
+  const isMine = { attempts: memory.attempts, aspect: 'content' as const };
   if (applied && plan.differences.length === 0) {
-    memory.convergence = undefined;
+    memory.attempts.inForce('content', draft.hash);
+    memory.attempts.succeeded('content', `${draft.hash} ${KEPT}`);
     return settled();
   }
-  if (applied && !fresh) {
-    const drift = onDrift(pass, plan, draft);
-    if (drift !== undefined)
-      return { verdict: drift.verdict, fields: { ...inPlace(draft, urlOf, record), ...drift.fields } };
-  } else if (
-    !fresh &&
-    status.draftHash === undefined &&
-    policiesOf(resource, handle, 'Recreate').drift !== 'Correct'
-  ) {
-    // Attached to a record that was there before: what differs is drift from the first look on.
-    const drift = onDrift(pass, plan, draft);
-    if (drift !== undefined)
-      return { verdict: drift.verdict, fields: { ...inPlace(draft, urlOf, record), ...drift.fields } };
+  const { drift: policy } = policiesOf(resource, handle, 'Recreate');
+  // Attached to a record that was there before: what differs is drift from the first look on.
+  const isDrift = !fresh && (applied || (status.draftHash === undefined && policy !== 'Correct'));
+  if (isDrift && policy !== 'Correct') {
+    const drift = leftAlone(pass, plan, policy);
+    return { verdict: drift.verdict, fields: { ...inPlace(draft, urlOf, record), ...drift.fields } };
   }
   const risk = secretsAtRisk(
     plan.body.variables ?? [],
     new Set(draft.variables.filter(({ secret }) => secret === true).map(({ key }) => key)),
   );
-  if (risk.length > 0) {
-    return {
-      verdict: verdict(
-        'NotApplied',
-        `Not sent, since it would wipe Password variables whose values only the service knows: ${risk.join(', ')}. ` +
-          `Declare them here from a Secret, or remove them on the service`,
-      ),
-      fields: {},
-    };
+  if (risk.length > 0) return { verdict: wouldWipe(risk), fields: {} };
+  const fingerprint = fingerprintOf(draft, plan);
+  if (applied && fingerprint !== draft.hash && saysNotApplied(resource) && !memory.attempts.wasCleared) {
+    memory.attempts.closed('content', fingerprint, notApplied(plan.differences));
   }
-  const newlyManaged = draft.variables
-    .map(({ key }) => key)
-    .filter((key) => !managed.variables.includes(key));
-  if (!fresh && newlyManaged.length > 0 && status.draftHash !== undefined) {
+  const held = memory.attempts.held('content', fingerprint);
+  if (held !== undefined) {
+    const said = heldVerdict(held, () => differing(held, plan.differences));
+    const recheckAfterMs = Math.min(held.retryAfterMs, settledMs(pass));
+    return { verdict: { ...said, recheckAfterMs }, fields: applied ? inPlace(draft, urlOf, record) : {} };
+  }
+  const newly = {
+    variables: draft.variables.map(({ key }) => key).filter((key) => !managed.variables.includes(key)),
+    profile: profileLeaves(draft).filter((leaf) => !managed.profile.includes(leaf)),
+  };
+  if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
-    const union = [...new Set([...managed.variables, ...newlyManaged])].toSorted();
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
-      fields: { managed: { ...status.managed, variables: union } } as StatusFields<R>,
+      fields: {
+        managed: managedKeys({
+          variables: [...managed.variables, ...newly.variables],
+          profile: [...managed.profile, ...newly.profile],
+        }),
+      } as StatusFields<R>,
       again: true,
     };
   }
+  const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
+  if (unfit !== undefined) return { verdict: unfit, fields: {} };
   if (wasGlance(memory)) {
     return {
       verdict: verdict('Updating', 'The record is read before it is acted upon'),
@@ -112,43 +123,22 @@ export async function convergeDraft<R extends DraftResource>(
       afresh: true,
     };
   }
-  const held = memory.refusals.holds(draft.hash, handle.client.stamp());
-  if (held !== undefined)
-    return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields: {} };
-  return put(pass, draft, plan, urlOf);
+  return put(pass, draft, plan, urlOf, { ...isMine, fingerprint });
 }
 
 async function uploadOne<R extends DraftResource>(
   pass: DraftPass<R>,
   file: DesiredFile,
-  draft: Draft,
 ): Promise<Convergence<R>> {
-  const { memory, handle } = pass;
-  const what = `${draft.hash} ${file.path}`;
-  const held = memory.refusals.holds(what, handle.client.stamp());
-  if (held !== undefined)
-    return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields: {} };
-  const write = await upload(pass.handle, file, pass.memory.uploads, pass.signal);
-  if (write.kind === 'ok' && write.record !== undefined) {
-    pass.memory.failures = 0;
-    // The record has not changed by this: the next pass takes over what this one has read.
-    if (pass.memory.observed !== undefined) pass.memory.observed.fromWrite = true;
-    return { verdict: verdict('Updating', 'Files are being uploaded'), fields: {}, again: true, quiet: true };
-  }
-  if (write.kind === 'refused' && !isAboutAccess(write.error)) {
-    const said = verdict(
-      'Refused',
-      `${file.path}: ${write.error.message}. Change the file; it is tried again on a change`,
-    );
-    const wait = memory.refusals.refuse(what, said, handle.client.stamp());
-    return { verdict: { ...said, recheckAfterMs: wait }, fields: {} };
-  }
-  const delay = backoffMs(pass.memory.failures++, pass.random);
-  const said =
-    write.kind === 'ok'
-      ? verdict('ServiceUnavailable', `${file.path}: the upload was answered without a blob`, delay)
-      : failureVerdict(write.error, delay);
-  return { verdict: said, fields: {} };
+  const { memory } = pass;
+  const attempt = uploadAttempt(memory.attempts, file);
+  const held = memory.attempts.held(attempt.aspect, attempt.fingerprint);
+  if (held !== undefined) return { verdict: heldVerdict(held, uploading), fields: {} };
+  const said = await uploadOnce(pass, file, attempt);
+  if (said !== undefined) return { verdict: said, fields: {} };
+  // The record has not changed by this: the next pass takes over what this one has read.
+  if (memory.observed !== undefined) memory.observed.fromWrite = true;
+  return { verdict: uploading(), fields: {}, again: true, quiet: true };
 }
 
 async function put<R extends DraftResource>(
@@ -156,6 +146,7 @@ async function put<R extends DraftResource>(
   draft: Draft,
   plan: Plan,
   urlOf: (file: DesiredFile) => EventRecord,
+  attempt: Attempt,
 ): Promise<Convergence<R>> {
   const { memory, handle, resource } = pass;
   const write = await handle.client.boxes.update(plan.body.id, plan.body, {
@@ -164,127 +155,84 @@ async function put<R extends DraftResource>(
     mask: draft.variables.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
   });
   noteWrite(memory, write, handle.client.stamp());
-  switch (write.kind) {
-    case 'ok': {
-      memory.failures = 0;
-      memory.refusals.clear();
-      // What was declared was in place before: the difference is somebody else's doing.
-      const corrected = resource.status.draftHash === draft.hash;
-      countSame(memory, plan, corrected);
-      const answer = write.record;
-      if (answer === undefined) {
-        memory.observed = undefined;
-        return {
-          verdict: verdict('Updating', 'The change was taken; it is read back'),
-          fields: inPlace(draft, urlOf, plan.body),
-          again: true,
-          corrected,
-        };
-      }
-      memory.observed = { record: answer, startedAt: write.endedAt, fromWrite: false };
-      const fields = inPlace<R>(draft, urlOf, answer);
-      if (answer.name !== undefined && answer.name !== draft.name) {
-        return { verdict: nameTaken(draft), fields: { ...fields, draftHash: undefined } };
-      }
-      const kept = keptFields(answer, draft);
-      if (kept.length > 0) return { verdict: notApplied(kept), fields };
-      return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };
-    }
-    case 'refused': {
-      const said =
-        write.error.class === 'Conflict'
-          ? nameTaken(draft)
-          : isAboutAccess(write.error)
-            ? failureVerdict(write.error, backoffMs(memory.failures++, pass.random))
-            : verdict(
-                'Refused',
-                `${write.error.message}. Change what it speaks of; it is tried again on a change`,
-              );
-      if (said.recheckAfterMs !== undefined) return { verdict: said, fields: {} };
-      const wait = memory.refusals.refuse(draft.hash, said, handle.client.stamp());
-      return { verdict: { ...said, recheckAfterMs: wait }, fields: {} };
-    }
-    case 'notSent':
-    case 'unknown':
-      return {
-        verdict: failureVerdict(write.error, backoffMs(memory.failures++, pass.random)),
-        fields: {},
-      };
-    default:
-      return write satisfies never;
-  }
-}
-
-/** Whether a refusal speaks of who asks or of what is there, not of what was sent. */
-function isAboutAccess(error: ServiceError): boolean {
-  return isAboutCredentials(error) || error.code === 'Forbidden' || error.code === 'NotFound';
-}
-
-/** What drift comes to, or undefined when it is to be put right now. */
-function onDrift<R extends DraftResource>(
-  pass: DraftPass<R>,
-  plan: Plan,
-  draft: Draft,
-): { verdict: Verdict; fields: StatusFields<R> } | undefined {
-  const { resource, memory, handle } = pass;
-  const wasKept = conditionOf(resource, 'Ready')?.reason === 'NotApplied';
-  const kept = plan.differences.filter(({ field }) => Object.hasOwn(draft.asked, field));
-  if (wasKept && kept.length === plan.differences.length) {
-    return { verdict: notApplied(kept.map(({ field }) => field)), fields: {} };
-  }
-  const policy = policiesOf(resource, handle, 'Recreate').drift;
-  const settled = verdict('Settled', 'The record is as declared', settledMs(pass));
-  if (policy === 'Ignore') return { verdict: settled, fields: {} };
-  if (policy === 'Report') {
-    const fields = { drift: driftList(plan) } as StatusFields<R>;
-    const names = plan.differences.map(({ field }) => field).toSorted();
-    const message = `The record differs in ${names.slice(0, 10).join(', ')}: see status.drift`;
+  if (write.kind !== 'ok') {
+    const taken = write.kind === 'refused' && write.error.class === 'Conflict';
     return {
-      verdict: { ...settled, extra: [{ type: 'Drifted', reason: 'Drifted', message }] },
-      fields,
-    };
-  }
-  if (
-    memory.convergence?.difference === differenceOf(plan) &&
-    memory.convergence.count >= SAME_DIFFERENCE_LIMIT
-  ) {
-    const names = plan.differences.map(({ field }) => field).toSorted();
-    return {
-      verdict: verdict(
-        'NotConverging',
-        `The same difference came back ${SAME_DIFFERENCE_LIMIT} times, in ${names.slice(0, 10).join(', ')}: agree ` +
-          `with whoever else writes there, or set driftPolicy Report or Ignore`,
-      ),
+      verdict: notAccepted(write, attempt, { refused: taken ? () => nameTaken(draft) : refusedVerdict }),
       fields: {},
     };
   }
-  return undefined;
+  // What was declared was in place before: the difference is somebody else's doing.
+  const corrected = resource.status.draftHash === draft.hash;
+  const { attempts, fingerprint } = attempt;
+  attempts.accepted('content', fingerprint, { difference: namesOf(plan), correcting: corrected });
+  const answer = write.record;
+  if (answer === undefined) {
+    memory.observed = undefined;
+    return {
+      verdict: verdict('Updating', 'The change was taken; it is read back'),
+      fields: inPlace(draft, urlOf, plan.body),
+      again: true,
+      corrected,
+    };
+  }
+  memory.observed = { record: answer, startedAt: write.endedAt, fromWrite: false };
+  const fields = inPlace<R>(draft, urlOf, answer);
+  if (answer.name !== undefined && answer.name !== draft.name) {
+    const said = attempts.refused('content', fingerprint, nameTaken(draft));
+    return { verdict: said, fields: { ...fields, draftHash: undefined } };
+  }
+  const kept = keptFields(answer, draft);
+  attempts.inForce('content', fingerprint);
+  if (kept.length === 0) {
+    return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };
+  }
+  // The service answers that it keeps these: they are not sent again, whatever else is.
+  const said = notApplied(kept);
+  attempts.closed('content', `${draft.hash} ${KEPT}`, said);
+  return { verdict: { ...said, recheckAfterMs: settledMs(pass) }, fields };
 }
 
-function countSame(memory: DraftMemory, plan: Plan, correcting: boolean): void {
-  const difference = differenceOf(plan);
-  const count =
-    correcting && memory.convergence?.difference === difference ? memory.convergence.count + 1 : 1;
-  memory.convergence = correcting ? { difference, count } : undefined;
+/** Whether status says of this very declaration that the service keeps its own: known beyond a restart. */
+function saysNotApplied(resource: DraftResource): boolean {
+  const ready = conditionOf(resource, 'Ready');
+  return ready?.reason === 'NotApplied' && ready.observedGeneration === resource.metadata.generation;
 }
 
-function differenceOf(plan: Plan): string {
-  return plan.differences
+/** What the service may keep waits for itself, so that it holds back nothing that the service does take. */
+function fingerprintOf(draft: Draft, plan: Plan): string {
+  const onlyAsked =
+    plan.differences.length > 0 &&
+    plan.differences.every(({ field }) => Object.hasOwn(draft.asked, field.split('.', 1)[0] ?? ''));
+  return onlyAsked ? `${draft.hash} ${KEPT}` : draft.hash;
+}
+
+/** What drift comes to where it is not to be put right. */
+function leftAlone<R extends DraftResource>(
+  pass: DraftPass<R>,
+  plan: Plan,
+  policy: 'Report' | 'Ignore',
+): { verdict: Verdict; fields: StatusFields<R> } {
+  const settled = verdict('Settled', 'The record is as declared', settledMs(pass));
+  if (policy === 'Ignore') return { verdict: settled, fields: {} };
+  return {
+    verdict: { ...settled, extra: [drifted(plan.differences)] },
+    fields: { drift: driftList(plan.differences) } as StatusFields<R>,
+  };
+}
+
+function namesOf({ differences }: Plan): string {
+  return differences
     .map(({ field }) => field)
     .toSorted()
     .join();
 }
 
-/** The drift list of status: bounded, cut, secrets masked. */
-export function driftList(plan: Pick<Plan, 'differences'>): { field: string; want: string; have: string }[] {
-  return plan.differences
-    .map(({ field, want, have }) => ({
-      field: field.slice(0, 256),
-      want: want.slice(0, 256),
-      have: isMasked(have) ? '****' : have.slice(0, 256),
-    }))
-    .toSorted((a, b) => (a.field < b.field ? -1 : 1))
-    .slice(0, 20);
+/** What status notes as ours, sorted; lists that are empty are left out. */
+function managedKeys(lists: Record<string, string[]>): Record<string, string[]> | undefined {
+  const kept = Object.entries(lists).filter(([, keys]) => keys.length > 0);
+  if (kept.length === 0) return undefined;
+  return Object.fromEntries(kept.map(([name, keys]) => [name, keys.toSorted()]));
 }
 
 /** Status fields once the draft is in place. */
@@ -296,22 +244,16 @@ function inPlace<R extends DraftResource>(
   const files = filesOf(draft)
     .map((file) => ({ path: file.path, hmac: file.hmac, url: urlOf(file).url }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const variables = draft.variables.map(({ key }) => key).toSorted();
   return {
     uri: record.uri,
     draftHash: draft.hash,
     files: files.length === 0 ? undefined : files,
-    managed: variables.length === 0 ? undefined : { variables },
+    managed: managedKeys({
+      variables: draft.variables.map(({ key }) => key),
+      profile: profileLeaves(draft),
+    }),
     drift: undefined,
   } as StatusFields<R>;
-}
-
-function notApplied(fields: readonly string[]): Verdict {
-  return verdict(
-    'NotApplied',
-    `The service kept the old value of ${fields.toSorted().join(', ')}: put the old value back, or make a new ` +
-      `resource with the new one`,
-  );
 }
 
 function nameTaken(draft: Draft): Verdict {
@@ -322,7 +264,7 @@ function nameTaken(draft: Draft): Verdict {
   );
 }
 
-/** The next periodic look, with a tenth of jitter. */
-export function settledMs(pass: { handle: { poll: { settledMs: number } }; random: () => number }): number {
-  return pass.handle.poll.settledMs * (0.9 + 0.2 * pass.random());
+/** The next periodic look. */
+function settledMs({ handle, random }: { handle: ConnectionHandle; random: Random }): number {
+  return jittered(handle.poll.settledMs, random);
 }

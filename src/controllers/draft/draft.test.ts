@@ -32,7 +32,7 @@ function draft(more: Partial<Draft> = {}): Draft {
 function plan(
   record: object,
   declared: Draft,
-  managed: { variables?: string[]; events?: string[] } = {},
+  managed: { variables?: string[]; events?: string[]; profile?: string[] } = {},
 ): Plan {
   const full: BoxRecord = { id: 'b', name: 'web', ...record };
   return planUpdate(full, declared, { variables: [], events: [], ...managed }, urlOf);
@@ -119,6 +119,61 @@ describe('scripts of events', () => {
   });
 });
 
+const withProfile = (profile: object): Draft => draft({ asked: { profile } });
+
+// B7
+describe('the profile of a policy box', () => {
+  it('keeps what others added inside it when something else is edited', () => {
+    const profile = { flavor: 's', added: 1, tags: { env: 'x', theirs: 'z' } };
+    const { body, differences } = plan(
+      { profile, description: 'Old' },
+      { ...withProfile({ flavor: 's', tags: { env: 'x' } }), fields: { description: 'New' } },
+      { profile: ['/flavor', '/tags/env'] },
+    );
+    expect(body.profile).toEqual(profile);
+    expect(differences).toEqual([{ field: 'description', want: 'New', have: 'Old' }]);
+  });
+
+  it('loses what was declared before and is no more, and nothing else', () => {
+    const { body, differences } = plan(
+      { profile: { flavor: 's', keypair: 'ours', added: 1 } },
+      withProfile({ flavor: 'm' }),
+      { profile: ['/flavor', '/keypair'] },
+    );
+    expect(body.profile).toEqual({ flavor: 'm', added: 1 });
+    expect(differences).toEqual([
+      { field: 'profile.flavor', want: 'm', have: 's' },
+      { field: 'profile.keypair', want: 'absent', have: 'ours' },
+    ]);
+  });
+
+  // B10
+  it('may be kept without what is null or empty by a service that drops that', () => {
+    const profile = { image: 'test', subnet: null, tags: {}, nested: { a: null, b: [] }, labels: [] };
+    const answer = { id: 'b', profile: { image: 'test' } } as BoxRecord;
+    expect(keptFields(answer, withProfile(profile)).map(({ field }) => field)).toEqual([]);
+    expect(plan({ profile: { image: 'test' } }, withProfile(profile)).differences).toEqual([]);
+  });
+
+  it('names the property that the service keeps', () => {
+    const answer = { id: 'b', profile: { image: 'test', flavor: 's', subnet: 'old' } } as BoxRecord;
+    const wanted = withProfile({ image: 'test', flavor: 'm', subnet: null });
+    expect(keptFields(answer, wanted).map(({ field }) => field)).toEqual([
+      'profile.flavor',
+      'profile.subnet',
+    ]);
+  });
+
+  // B5
+  it('shows a whole number of any size as it is', () => {
+    const wanted = withProfile({ max_ttl: 9007199254740993n });
+    expect(plan({ profile: { max_ttl: 9007199254740993n } }, wanted).differences).toEqual([]);
+    expect(plan({ profile: { max_ttl: 9007199254740992n } }, wanted).differences).toEqual([
+      { field: 'profile.max_ttl', want: '9007199254740993', have: '9007199254740992' },
+    ]);
+  });
+});
+
 describe('whether a record shows what is declared', () => {
   it('takes lists of words as sets and other lists in their order', () => {
     expect(same(['b', 'a'], ['a', 'b'])).toBe(true);
@@ -157,6 +212,8 @@ describe('whether a record shows what is declared', () => {
       asked: { claims: ['Linux'], visibility: 'public' },
     });
     const answer = { id: 'b', description: 'Old', claims: ['Linux'], visibility: 'workspace' } as BoxRecord;
-    expect(keptFields(answer, declared)).toEqual(['visibility']);
+    expect(keptFields(answer, declared)).toEqual([
+      { field: 'visibility', want: 'public', have: 'workspace' },
+    ]);
   });
 });

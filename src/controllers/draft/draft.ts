@@ -2,6 +2,8 @@ import type { BoxRecord, EventRecord, VariableRecord } from '../../service/index
 import { canonicalJson } from '../../base/hash.ts';
 import type { DesiredFile, DesiredVariable } from '../content/variables.ts';
 import { mergeVariables, variableDifferences } from '../content/variables.ts';
+import { isMap, leavesOf, mergeMap, type JsonMap } from '../merge.ts';
+import type { Difference } from '../record/differences.ts';
 
 /** One event's script as declared. */
 export interface DesiredEvent {
@@ -35,14 +37,14 @@ export function filesOf(draft: Draft): DesiredFile[] {
 /** The body that makes the record the draft, and where they differ. */
 export interface Plan {
   body: BoxRecord;
-  differences: { field: string; want: string; have: string }[];
+  differences: Difference[];
 }
 
 /** Plans the PUT: the record as read, with what is declared laid over it, what others added kept. */
 export function planUpdate(
   record: BoxRecord,
   draft: Draft,
-  managed: { variables: readonly string[]; events: readonly string[] },
+  managed: { variables: readonly string[]; events: readonly string[]; profile?: readonly string[] },
   urlOf: (file: DesiredFile) => EventRecord,
 ): Plan {
   const desired = draft.variables.map(({ wire, file }): VariableRecord =>
@@ -53,9 +55,12 @@ export function planUpdate(
     managed: managed.variables,
     desired,
   });
-  const body: BoxRecord = { ...record, ...draft.fields, ...draft.asked, name: draft.name, variables };
+  const profile = profileOf(record, draft, managed.profile ?? []);
+  const declared = { ...draft.fields, ...draft.asked, ...profile, name: draft.name };
+  const body: BoxRecord = { ...record, ...declared, variables };
   const differences = [
-    ...fieldDifferences(record, { ...draft.fields, ...draft.asked, name: draft.name }),
+    ...fieldDifferences(record, declared),
+    ...goneFrom('profile', record['profile'], declared.profile),
     ...variableDifferences(record.variables ?? [], variables),
   ];
   if (draft.events.length > 0 || record.events !== undefined) {
@@ -66,9 +71,32 @@ export function planUpdate(
   return { body, differences };
 }
 
+/** The profile that travels: what others added there stays, what we removed goes. */
+function profileOf(record: BoxRecord, draft: Draft, managed: readonly string[]): { profile?: JsonMap } {
+  const { profile: desired } = draft.asked;
+  const current = record['profile'];
+  if (!isMap(desired)) return {};
+  return { profile: mergeMap({ current: isMap(current) ? current : {}, managed, desired }) };
+}
+
+/** What we put into a profile, so that it goes when it is declared no more. */
+export function profileLeaves(draft: Draft): string[] {
+  return isMap(draft.asked['profile']) ? leavesOf(draft.asked['profile']).toSorted() : [];
+}
+
+/** Members that `current` has and `next` lacks. */
+function goneFrom(path: string, current: unknown, next: unknown): Plan['differences'] {
+  if (!isMap(current) || !isMap(next)) return [];
+  return Object.entries(current).flatMap(([name, have]) => {
+    const field = `${path}.${name}`;
+    if (!Object.hasOwn(next, name)) return [{ field, want: 'absent', have: show(have) }];
+    return goneFrom(field, have, next[name]);
+  });
+}
+
 /** Fields among `asked` that an answer shows with the old value. */
-export function keptFields(answer: BoxRecord, draft: Draft): string[] {
-  return fieldDifferences(answer, draft.asked).map(({ field }) => field);
+export function keptFields(answer: BoxRecord, draft: Draft): Difference[] {
+  return fieldDifferences(answer, draft.asked);
 }
 
 function mergeEvents(
@@ -96,8 +124,8 @@ function mergeEvents(
 function eventDifferences(
   current: Readonly<Record<string, EventRecord>>,
   wanted: Readonly<Record<string, EventRecord>>,
-): Plan['differences'] {
-  const out: Plan['differences'] = [];
+): Difference[] {
+  const out: Difference[] = [];
   for (const [event, { url, destination_path: path }] of Object.entries(wanted)) {
     const old = current[event];
     if (old?.url !== url) out.push({ field: `events.${event}`, want: url, have: old?.url ?? 'absent' });
@@ -119,17 +147,23 @@ function eventDifferences(
 export function fieldDifferences(
   record: Readonly<Record<string, unknown>>,
   declared: Readonly<Record<string, unknown>>,
-): Plan['differences'] {
+): Difference[] {
   return Object.entries(declared)
     .filter(([field, want]) => !covers(record[field], want))
-    .map(([field, want]) => ({ field, want: show(want), have: show(record[field]) }));
+    .flatMap(([field, want]) => {
+      const have = record[field];
+      if (!isMap(have) || !isMap(want) || isNothing(want)) {
+        return [{ field, want: show(want), have: show(have) }];
+      }
+      return fieldDifferences(have, want).map((found) => ({ ...found, field: `${field}.${found.field}` }));
+    });
 }
 
 /** Whether `have` says all that `want` says: lists of words as sets, objects by the members wanted. */
 function covers(have: unknown, want: unknown): boolean {
   if (want === undefined) return true;
-  // Not every service says what is empty, or not so.
-  if ((have === undefined || have === null) && isNothing(want)) return true;
+  // Not every service says what is empty, or not so; some drop nulls and what holds nothing else.
+  if (isNothing(want) && (have === undefined || isNothing(have))) return true;
   if (Array.isArray(want)) {
     if (!Array.isArray(have) || have.length !== want.length) return false;
     if (want.every((item) => typeof item === 'string')) return want.every((item) => have.includes(item));
@@ -149,15 +183,16 @@ function covers(have: unknown, want: unknown): boolean {
 
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  return value === '' || value === false || isNoLifespan(value);
+  if (isMap(value)) return isNoLifespan(value) || Object.values(value).every(isNothing);
+  return value === null || value === '' || value === false;
 }
 
 function isNoLifespan(value: unknown): boolean {
   return canonicalJson(value) === canonicalJson({ operation: 'none' });
 }
 
-function isPlain(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+function isPlain(value: unknown): value is string | number | bigint | boolean {
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
 function show(value: unknown): string {

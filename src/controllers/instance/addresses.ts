@@ -1,5 +1,5 @@
 import type { InstanceRecord } from '../../service/index.ts';
-import { backoffMs } from '../record/looks.ts';
+import { verdict } from '../record/status/verdict.ts';
 import { pairOf, phaseOf } from './pair.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { addressOf, machineOf } from './status.ts';
@@ -10,43 +10,82 @@ export interface WithAddresses {
   askAgainMs: number;
 }
 
+/** How the ledger of attempts calls looking for them. */
+const ADDRESSES = 'addresses';
+
 /**
  * Adds the addresses of machines, which stand in the running service and not in the instance's record
- * (service-behaviour.md 2.7). One read for each operation that has brought the instance online; what it found
- * is kept, since the status that is to show it may not get written at the first try.
+ * (service-behaviour.md 2.7), where that of a service without machines stands as well. They are read for each
+ * operation that has brought the instance online, and again, ever more slowly, as long as one is missing. What was
+ * found is kept, since the status that is to show it may not get written at the first try.
  */
 export async function withAddresses(
   pass: InstancePass,
   record: InstanceRecord,
   fields: InstanceFields,
 ): Promise<WithAddresses> {
-  const { machines } = fields;
-  if (phaseOf(pairOf(record)) !== 'Online' || machines === undefined) return { fields, askAgainMs: Infinity };
-  const { memory, resource, handle, priority, signal } = pass;
+  if (phaseOf(pairOf(record)) !== 'Online') return { fields, askAgainMs: Infinity };
+  const { machines = [] } = fields;
+  const { memory, resource } = pass;
+  const { attempts } = memory;
   const operation = `${record.operation?.event}/${record.operation?.created}`;
   const shown = resource.status.operation;
-  const complete = machines.every(({ addresses }) => addresses !== undefined);
   // After a restart status knows for which operation it has them.
-  if (complete && memory.addresses === undefined && `${shown?.event}/${shown?.created}` === operation) {
-    memory.addresses = { operation, byMachine: new Map() };
+  const isKnown =
+    machines.length === 0
+      ? resource.status.address !== undefined
+      : machines.every(({ addresses }) => addresses !== undefined);
+  if (isKnown && memory.addresses === undefined && `${shown?.event}/${shown?.created}` === operation) {
+    const ofService = machines.length === 0 ? resource.status.address : undefined;
+    memory.addresses = { operation, byMachine: new Map(), ofService, complete: true };
   }
-  if (memory.addresses?.operation !== operation) {
-    const read = await handle.client.instances.service(record.id, { priority, signal });
-    if (read.kind !== 'found') {
-      memory.addressFailures += 1;
-      return { fields, askAgainMs: backoffMs(memory.addressFailures, pass.random) };
-    }
-    memory.addressFailures = 0;
-    const found = (read.record.machines ?? []).flatMap(machineOf);
-    memory.addresses = {
-      operation,
-      byMachine: new Map(found.map(({ name, addresses }) => [name, addresses])),
-    };
+  if (memory.addresses !== undefined && memory.addresses.operation !== operation) {
+    memory.addresses = undefined;
+    attempts.succeeded('read', ADDRESSES);
   }
-  const { byMachine } = memory.addresses;
+  const waits = attempts.held('read', ADDRESSES)?.retryAfterMs;
+  const askAgainMs =
+    memory.addresses?.complete === true
+      ? Infinity
+      : (waits ?? (await read(pass, record.id, operation, machines)));
+  const { byMachine, ofService } = memory.addresses ?? {};
   const filled = machines.map(({ addresses: old, ...machine }) => {
-    const addresses = byMachine.get(machine.name) ?? old;
+    const addresses = byMachine?.get(machine.name) ?? old;
     return addresses === undefined ? machine : { ...machine, addresses };
   });
-  return { fields: { ...fields, machines: filled, address: addressOf(filled) }, askAgainMs: Infinity };
+  const address = addressOf(filled) ?? ofService;
+  return {
+    fields: { ...fields, ...(machines.length === 0 ? {} : { machines: filled }), address },
+    askAgainMs,
+  };
+}
+
+/** Reads the running service; answers when to ask again. */
+async function read(
+  { memory, handle, priority, signal }: InstancePass,
+  id: string,
+  operation: string,
+  machines: NonNullable<InstanceFields['machines']>,
+): Promise<number> {
+  const { attempts } = memory;
+  const found = await handle.client.instances.service(id, { priority, signal });
+  if (found.kind !== 'found') {
+    const said = verdict('ServiceUnavailable', 'The running service could not be read');
+    return attempts.failed('read', ADDRESSES, said).recheckAfterMs ?? Infinity;
+  }
+  const seen = (found.record.machines ?? []).flatMap(machineOf);
+  const byMachine = new Map(seen.map(({ name, addresses }) => [name, addresses]));
+  const { address } = found.record;
+  const ofService = typeof address === 'string' && address !== '' ? address.slice(0, 256) : undefined;
+  const complete =
+    machines.length === 0
+      ? ofService !== undefined
+      : machines.every(({ name, addresses }) => (byMachine.get(name) ?? addresses) !== undefined);
+  memory.addresses = { operation, byMachine, ofService, complete };
+  if (complete) {
+    attempts.succeeded('read', ADDRESSES);
+    return Infinity;
+  }
+  const said = verdict('Settled', 'The running service has no address yet');
+  return attempts.missed('read', ADDRESSES, said).recheckAfterMs ?? Infinity;
 }

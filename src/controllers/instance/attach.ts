@@ -1,3 +1,4 @@
+import { wholeMinute } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
@@ -6,17 +7,17 @@ import type { OperatorContext } from '../context.ts';
 import type { DesiredInstance } from './desired.ts';
 import { deployedSource, sourceNote } from './lease/note.ts';
 import type { LeaseChoice } from './lease/source.ts';
-import { readLease, wantedLease, wholeMinute, type NotedSource } from './lease/terms.ts';
+import { readLease, wantedLease, type NotedSource } from './lease/terms.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { urlOnly } from './put/files.ts';
 import { planPut } from './put/plan.ts';
-import { projectInstance } from './status.ts';
 
 /** What a first look at a record makes of status: nothing that was asked for before counts as open. */
 export function attach(
   pass: InstancePass,
   record: InstanceRecord,
   desired: DesiredInstance,
+  projected: InstanceFields,
   context: OperatorContext,
 ): InstanceFields {
   const { resource, memory, now } = pass;
@@ -29,7 +30,7 @@ export function attach(
     source === undefined
       ? undefined
       : wantedLease(source, { noted, deployed: record.lease ?? undefined, now });
-  const { box, lease: shown } = projectInstance(resource, record);
+  const { box, lease: shown } = projected;
   const origin = lease === undefined || lease.isNew ? noted : sourceNote(lease);
   const applied = memory.deployedHash ?? hashOnRecord(pass, record, desired, context);
   return {

@@ -1,25 +1,39 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
+import { jittered } from '../../base/backoff.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
-import { driftList } from '../draft/converge.ts';
+import { Digest } from '../digest.ts';
+import { drifted, driftList, type Difference } from '../record/differences.ts';
 import { conditionOf, type Convergence } from '../record/kind.ts';
 import { wasGlance } from '../record/looks.ts';
+import type { Attempt } from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
-import { verdict, type ExtraCondition } from '../record/status/verdict.ts';
+import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
+import { uploading, uploadOnce } from '../record/uploads.ts';
 import { withAddresses } from './addresses.ts';
+import { decideLeaseEnd } from './aspects/lease.ts';
+import { wayOut } from './aspects/power.ts';
+import {
+  choose,
+  INSTANCE_ASPECTS,
+  type AspectStates,
+  type Choice,
+  type InstanceAspect,
+} from './aspects/state.ts';
 import { attach } from './attach.ts';
-import { decideInstance, type InstanceObservation, type InstanceStep } from './decide.ts';
+import { decideInstance, type InstanceObservation } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
 import { leaseExpiring, untilLease } from './lease/expiring.ts';
 import { armedHash, leaseNote, sourceNote, withoutSource } from './lease/note.ts';
 import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from './lease/terms.ts';
 import { OperationRunner } from './operation/run.ts';
 import { readTelling } from './operation/telling.ts';
-import { pairOf, phaseOf, reasonOfRunning } from './pair.ts';
-import { jittered, type InstanceFields, type InstancePass } from './pass.ts';
-import { uploadNext, urlOf } from './put/files.ts';
+import { accepts, pairOf, phaseOf, reasonOfRunning } from './pair.ts';
+import type { InstanceFields, InstancePass } from './pass.ts';
+import { missingFile, urlOf } from './put/files.ts';
 import { managedOf, managedUnion } from './put/managed.ts';
 import { isPending, pendingMark } from './put/pending.ts';
 import { planPut, type PutPlan } from './put/plan.ts';
@@ -43,23 +57,47 @@ export class InstanceConvergence {
   ): Promise<Convergence<Instance>> {
     const shown = sortedMachines(projectInstance(pass.resource, record));
     const current = pass.resource.status.currentOperation;
-    if (current !== undefined) return this.#operations.follow(pass, record, desired, current, shown);
-    const uploading = await uploadNext(pass, record, desired);
-    if (uploading !== undefined) return uploading;
-
-    const attached = attach(pass, record, desired, this.#context);
+    const attached = current === undefined ? attach(pass, record, desired, shown, this.#context) : {};
     const seen = this.#observe(pass, record, desired, attached);
-    const step = decideInstance(seen);
-    this.#context.observer?.step('Instance', step.do);
-    if (step.do !== 'report' && wasGlance(pass.memory)) {
-      return {
-        verdict: verdict('Updating', 'The record is read before it is acted upon'),
-        fields: {},
-        afresh: true,
-      };
+    if (current !== undefined) {
+      const endIsDue = decideLeaseEnd(seen).kind === 'steps';
+      return this.#operations.follow(pass, record, desired, current, { fields: shown, endIsDue });
     }
-    return this.#act(pass, record, desired, seen, step, { ...shown, ...attached });
+    const fields = { ...shown, ...attached };
+    const decision = decideInstance(seen);
+    if (decision.kind === 'renounce') {
+      this.#context.observer?.step('Instance', 'renounce');
+      const said = verdict('Creating', 'The instance is deployed again');
+      return wasGlance(pass.memory) ? AFRESH : { verdict: said, fields, renounce: true };
+    }
+    if (decision.kind === 'whole') {
+      this.#context.observer?.step('Instance', 'report');
+      return this.#report(pass, record, desired, seen, { ...decision, held: NOTHING, drift: [] }, fields);
+    }
+    const { states, released } = decision;
+    const choice = choose(states, pass.memory.attempts, () => this.#mayPowerOnWait(pass));
+    this.#context.observer?.step('Instance', choice.do === 'step' ? choice.step.do : 'report');
+    if (choice.do === 'step') {
+      if (wasGlance(pass.memory)) return AFRESH;
+      return this.#act(pass, record, desired, seen, choice, fields);
+    }
+    noteInForce(pass, states);
+    const told = {
+      verdict: choice.verdict ?? decision.settled,
+      ...(released === undefined ? {} : { released }),
+      held: choice.held,
+      drift: seen.drift === 'Report' ? driftOf(states) : [],
+    };
+    return this.#report(pass, record, desired, seen, told, fields);
   }
+
+  /** A power-on applies what is on the record, so it waits a while for what is about to be put there. */
+  #mayPowerOnWait({ memory }: InstancePass): boolean {
+    const now = this.#context.clock.monotonic();
+    memory.powerOnSince ??= now;
+    return now - memory.powerOnSince < POWER_ON_WAITS_MS;
+  }
+
   #observe(
     pass: InstancePass,
     record: InstanceRecord,
@@ -96,10 +134,13 @@ export class InstanceConvergence {
       lease,
       leaseHeld: held,
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
-      takeOffTries: memory.takeOffTries ?? 0,
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),
+      missingFile: missingFile(pass, record, desired),
       hash: desired.hash,
+      tagsHash: tagsHash(desired),
+      contentHash: `${desired.hash} ${tagsHash(desired)}`,
+      boxChanged: this.#boxChanged(status, desired),
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
       variablesPut: memory.putHash === desired.hash || pending,
@@ -112,8 +153,8 @@ export class InstanceConvergence {
       timeoutMs: desired.operationTimeoutMs,
       runningSince: memory.running === undefined ? undefined : now - (monotonic - memory.running.since),
       poll: {
-        processingMs: jittered(handle.poll.processingMs, pass),
-        settledMs: jittered(handle.poll.settledMs, pass),
+        processingMs: jittered(handle.poll.processingMs, pass.random),
+        settledMs: jittered(handle.poll.settledMs, pass.random),
       },
       leaseNotKept:
         lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === false,
@@ -139,54 +180,71 @@ export class InstanceConvergence {
     );
   }
 
+  /** Whether the content of the box is another one, as far as hashes under the present key can tell. */
+  #boxChanged({ box }: Instance['status'], { boxDraft }: DesiredInstance): boolean {
+    const installed = box?.draftHash;
+    if (installed === undefined || boxDraft === undefined) return false;
+    return Digest.differ(installed, boxDraft);
+  }
+
   async #act(
     pass: InstancePass,
     record: InstanceRecord,
     desired: DesiredInstance,
     seen: InstanceObservation,
-    step: InstanceStep,
+    choice: Extract<Choice, { do: 'step' }>,
     fields: InstanceFields,
   ): Promise<Convergence<Instance>> {
+    const { step, aspect, fingerprint } = choice;
+    const attempt: Attempt = { attempts: pass.memory.attempts, aspect, fingerprint };
     switch (step.do) {
-      case 'report':
-        return this.#report(pass, record, desired, seen, step, fields);
       case 'noteLease':
         return this.#note({ ...fields, ...leaseNote(seen) }, 'The lease is being put on the instance');
       case 'dropLeaseSource':
-        pass.memory.takeOffTries = undefined;
+        pass.memory.attempts.succeeded(aspect, fingerprint);
         return this.#note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
       case 'noteManaged':
         return this.#note(
-          { ...fields, managed: managedUnion(pass, seen.plan, desired), pendingHash: undefined },
+          { ...fields, ...managedUnion(pass, seen.plan, desired, step.of) },
           'The change is being put on the record',
         );
-      case 'put': {
-        const done = await putRecord(pass, record, desired, seen, fields, this.#context.clock);
-        return { ...done, corrected: done.again === true && isDrift(pass, seen) };
+      case 'upload': {
+        const said = await uploadOnce(pass, step.file, attempt);
+        if (said !== undefined) return { verdict: said, fields: {}, afresh: true };
+        return { verdict: uploading(), fields: {}, again: true, quiet: true };
       }
+      case 'put':
+        if (pass.resource.status.appliedHash === undefined && seen.appliedHash !== undefined) {
+          // What was on the record before would not be known afterwards.
+          return this.#note(fields, 'The record is taken over');
+        }
+        return putRecord(pass, record, desired, seen, {
+          why: step.why,
+          attempt,
+          meant: choice,
+          correcting: isDrift(pass, seen),
+        });
       case 'begin': {
-        const done = await this.#operations.begin(pass, record, desired, step, fields, seen.armedHash);
-        const asked = step.token !== undefined || step.released !== undefined;
-        return { ...done, corrected: done.again === true && !asked && isDrift(pass, seen) };
+        const correcting = aspect !== 'requests' && aspect !== 'leaseEnd' && isDrift(pass, seen);
+        const begun = { ...step, attempt, armed: seen.armedHash, correcting };
+        const done = await this.#operations.begin(pass, record, desired, begun, fields);
+        return { ...done, corrected: done.again === true && correcting };
       }
       case 'refuseRequest': {
-        const said = verdict('Refused', `${step.message}: the request ${step.of} is not carried out`);
+        const message = `The request ${step.of} is not carried out: ${step.message}`;
+        const { handledRequests } = pass.resource.status;
         return this.#note(
           {
             ...fields,
-            handledRequests: {
-              ...pass.resource.status.handledRequests,
-              ...seen.handled,
-              [step.of]: step.value,
-            },
-            lastOperation: { event: step.of, outcome: 'Failed', message: said.message },
+            handledRequests: { ...handledRequests, ...seen.handled, [step.of]: step.value },
+            refusedRequest: { operation: step.of, message },
           },
-          said.message,
+          message,
         );
       }
       case 'noteApplied':
         return {
-          verdict: step.verdict,
+          verdict: verdict('Settled', 'The variables are on the record'),
           fields: {
             ...fields,
             appliedHash: desired.hash,
@@ -196,8 +254,6 @@ export class InstanceConvergence {
           again: true,
           quiet: false,
         };
-      case 'renounce':
-        return { verdict: verdict('Creating', 'The instance is deployed again'), fields, renounce: true };
       default:
         return step satisfies never;
     }
@@ -212,7 +268,7 @@ export class InstanceConvergence {
     record: InstanceRecord,
     desired: DesiredInstance,
     seen: InstanceObservation,
-    step: Extract<InstanceStep, { do: 'report' }>,
+    told: Told,
     fields: InstanceFields,
   ): Promise<Convergence<Instance>> {
     const { resource } = pass;
@@ -220,72 +276,59 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) !== undefined) {
       // In between status is written only when the phase changes.
       const said = resource.status.phase === phase && resource.status.id === record.id;
-      return { verdict: step.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
+      return { verdict: told.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
     }
-    const extra = this.#extras(pass, seen, step, desired);
+    const { held, released } = told;
+    const extra = this.#extras(pass, seen, told);
     const ended = await this.#deployEnded(pass, record, desired);
-    const failedNow = ended?.outcome === 'Failed' && step.verdict.reason === 'OperationFailed';
+    const failedNow = ended?.outcome === 'Failed' && told.verdict.reason === 'OperationFailed';
     const said = failedNow
       ? {
-          ...step.verdict,
-          message: `deploy failed: ${ended.message ?? 'no log'}. Mend the cause, then change the resource or ask again with boxwright.dev/request-redeploy`,
+          ...told.verdict,
+          message: `deploy failed: ${ended.message ?? 'no log'}. ${wayOut(pairOf(record))}`,
         }
-      : step.verdict;
-    const released = step.released === undefined ? {} : { releasedExpire: rfc3339(step.released) };
+      : told.verdict;
     const hash = seen.armedHash;
-    const inForce =
-      step.released !== undefined || resource.status.armed === `released:${hash}` ? `released:${hash}` : hash;
-    const settled =
-      said.reason === 'Settled' || said.reason === 'ShutDown' || said.reason === 'LeaseReleased';
-    const shownLease =
-      fields.lease?.source === undefined || seen.lease === undefined || seen.lease.isNew
-        ? fields.lease
-        : { ...fields.lease, source: sourceNote(seen.lease) }; // its deletionPolicy can be changed
-    const lease =
-      shownLease === undefined || step.released === undefined
-        ? shownLease
-        : { ...shownLease, released: true };
+    const isReleased = released !== undefined || resource.status.armed === `released:${hash}`;
+    const stands = phase === 'Online' || phase === 'ShutDown' || phase === 'Terminated';
+    // Each part is in force for itself: what is held in one does not undo another.
+    const armed = stands && !held.has('lease') && !held.has('leaseEnd') && !held.has('power');
+    const applied = stands && !held.has('content') && phase !== 'Terminated';
     const due = untilLease(seen, pass.now);
     const addressed = await withAddresses(pass, record, fields);
-    const recheckAfterMs = Math.min(said.recheckAfterMs ?? seen.poll.settledMs, due, addressed.askAgainMs);
+    // What is held is looked at as well: somebody may put it right.
+    const { settledMs } = seen.poll;
+    const recheckAfterMs = Math.min(said.recheckAfterMs ?? settledMs, settledMs, due, addressed.askAgainMs);
     return {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
         ...addressed.fields,
-        ...(lease === undefined
-          ? {}
-          : { lease: seen.leaseNotKept ? { ...lease, by: 'Operator' } : { ...lease, by: 'Service' } }),
-        ...(settled || step.released !== undefined ? { armed: inForce } : {}),
-        ...(settled ? { managed: managedOf(desired), pendingHash: pendingHash(seen, phase) } : {}),
-        ...released,
+        ...underPresentKey(fields.box, desired.boxDraft),
+        ...shownLease(seen, told, fields),
+        ...(armed || released !== undefined ? { armed: isReleased ? `released:${hash}` : hash } : {}),
+        ...(applied
+          ? {
+              managed: managedOf(desired),
+              pendingHash: pendingHash(seen, phase),
+              ...(seen.plan.tagsDiffer ? {} : { appliedTags: seen.tagsHash }),
+            }
+          : {}),
+        ...(released === undefined ? {} : { releasedExpire: rfc3339(released) }),
         ...(ended === undefined ? {} : { lastOperation: ended }),
-        drift: step.drift === undefined ? undefined : driftList({ differences: step.drift }),
+        drift: told.drift.length === 0 ? undefined : driftList(told.drift),
       },
     };
   }
 
-  #extras(
-    pass: InstancePass,
-    seen: InstanceObservation,
-    step: Extract<InstanceStep, { do: 'report' }>,
-    desired: DesiredInstance,
-  ): ExtraCondition[] {
-    const extra: ExtraCondition[] = [];
-    if (step.drift !== undefined) {
-      const names = step.drift.map(({ field }) => field).toSorted();
-      const message = `The record differs in ${names.slice(0, 10).join(', ')}: see status.drift`;
-      extra.push({ type: 'Drifted', reason: 'Drifted', message });
-    }
+  #extras(pass: InstancePass, seen: InstanceObservation, { drift }: Told): ExtraCondition[] {
+    const extra: ExtraCondition[] = drift.length === 0 ? [] : [drifted(drift)];
     const expiring = leaseExpiring(seen, pass.now);
     if (expiring !== undefined) extra.push(expiring);
-    const installed = seen.status.box?.draftHash;
-    if (installed !== undefined && desired.boxDraft !== undefined && installed !== desired.boxDraft) {
-      extra.push({
-        type: 'UpdateAvailable',
-        reason: 'BoxChanged',
-        message:
-          'The box has changed since its scripts were installed: boxwright.dev/request-reinstall brings the change',
-      });
+    if (seen.boxChanged) {
+      const reinstall = accepts('reinstall', pairOf(seen.record));
+      const way = reinstall ? ': boxwright.dev/request-reinstall brings the change' : '';
+      const message = `The box has changed since its scripts were installed${way}`;
+      extra.push({ type: 'UpdateAvailable', reason: 'BoxChanged', message });
     }
     return extra;
   }
@@ -308,6 +351,69 @@ export class InstanceConvergence {
       ...(message === undefined ? {} : { message }),
     };
   }
+}
+
+/** A hash under a key that was lost can be compared with nothing: what is there now is where comparing begins. */
+function underPresentKey(
+  box: InstanceFields['box'],
+  boxDraft: string | undefined,
+): Pick<InstanceFields, 'box'> {
+  if (box?.draftHash === undefined || boxDraft === undefined || box.draftHash === boxDraft) return {};
+  return Digest.differ(box.draftHash, boxDraft) ? {} : { box: { ...box, draftHash: boxDraft } };
+}
+
+/** What a report tells. */
+interface Told {
+  verdict: Verdict;
+  released?: number;
+  held: ReadonlySet<InstanceAspect>;
+  drift: readonly Difference[];
+}
+
+const NOTHING: ReadonlySet<InstanceAspect> = new Set();
+
+const AFRESH: Convergence<Instance> = {
+  verdict: verdict('Updating', 'The record is read before it is acted upon'),
+  fields: {},
+  afresh: true,
+};
+
+/** A power-on waits so long for content that is tried again soon, milliseconds. */
+const POWER_ON_WAITS_MS = 120_000;
+
+function driftOf(states: AspectStates): Difference[] {
+  return Object.values(states).flatMap((state) => (state.kind === 'inForce' ? (state.drift ?? []) : []));
+}
+
+function noteInForce({ memory }: InstancePass, states: AspectStates): void {
+  for (const aspect of INSTANCE_ASPECTS) {
+    const state = states[aspect];
+    if (state.kind !== 'inForce') continue;
+    if (state.fingerprint !== undefined) memory.attempts.inForce(aspect, state.fingerprint);
+    if (aspect === 'power') memory.powerOnSince = undefined;
+  }
+}
+
+/** The lease as status shows it, and who carries it out. */
+function shownLease(
+  seen: InstanceObservation,
+  { held, released }: Told,
+  fields: InstanceFields,
+): InstanceFields {
+  if (fields.lease === undefined) return {};
+  const noted = fields.lease.source !== undefined && seen.lease?.isNew === false;
+  return {
+    lease: {
+      ...fields.lease,
+      ...(noted && seen.lease !== undefined ? { source: sourceNote(seen.lease) } : {}), // its deletionPolicy can be changed
+      ...(released === undefined ? {} : { released: true }),
+      by: seen.leaseNotKept || (noted && held.has('lease')) ? 'Operator' : 'Service',
+    },
+  };
+}
+
+function tagsHash({ tags }: DesiredInstance): string {
+  return sha256Base32(canonicalJson(tags.toSorted())).slice(0, 24);
 }
 
 /** It was in step with this very declaration: what differs now is somebody else's doing. */

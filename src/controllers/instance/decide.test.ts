@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Instance } from '../../api/instance.ts';
 import type { LeaseRecord } from '../../service/index.ts';
-import { decideInstance, GRACE_MS, type InstanceObservation, type InstanceStep } from './decide.ts';
+import type { Held } from '../record/attempts.ts';
+import type { Difference } from '../record/differences.ts';
+import type { Verdict } from '../record/status/verdict.ts';
+import { GRACE_MS } from './aspects/lease.ts';
+import { choose, type AspectStates, type InstanceAspect, type InstanceStep } from './aspects/state.ts';
+import { decideInstance, type Decision, type InstanceObservation } from './decide.ts';
 import type { WantedLease } from './lease/terms.ts';
 import type { PutPlan } from './put/plan.ts';
 
@@ -11,14 +16,13 @@ const HOUR = 3_600_000;
 const PLAN: PutPlan = {
   tags: [],
   variables: [],
+  carried: [],
   differences: [],
-  needed: false,
   tagsDiffer: false,
   variablesDiffer: false,
   newTags: [],
   newVariables: [],
-  goneTags: [],
-  secretsAtRisk: [],
+  wiped: { content: [], lease: [] },
 };
 
 interface Seen extends Partial<Omit<InstanceObservation, 'spec' | 'status' | 'plan' | 'lease'>> {
@@ -31,11 +35,16 @@ interface Seen extends Partial<Omit<InstanceObservation, 'spec' | 'status' | 'pl
 }
 
 /** An instance that is online and as declared, unless said otherwise. */
-function decide({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }: Seen = {}): InstanceStep {
+function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }: Seen = {}): Decision {
   const [state = '', event = ''] = pair.split('+');
   return decideInstance({
-    spec: { applyChanges: 'Reconfigure', operationTimeout: '30m', ...spec } as Instance['spec'],
-    status: { observedGeneration: 1, armed: 'armed', ...status },
+    spec: {
+      applyChanges: 'Reconfigure',
+      operationTimeout: '30m',
+      failurePolicy: { onDeployFailed: 'Hold', onBoxChanged: 'Redeploy' },
+      ...spec,
+    } as Instance['spec'],
+    status: { observedGeneration: 1, armed: 'armed', appliedTags: 'tags', ...status },
     record: {
       id: 'i',
       state,
@@ -46,10 +55,13 @@ function decide({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }:
     lease: undefined,
     leaseHeld: false,
     leaseToTakeOff: false,
-    takeOffTries: 0,
     armedHash: 'armed',
     plan: { ...PLAN, ...plan },
+    missingFile: undefined,
     hash: 'h1',
+    tagsHash: 'tags',
+    contentHash: 'content',
+    boxChanged: false,
     hashIsKnown: true,
     appliedHash: 'h1',
     variablesPut: false,
@@ -68,13 +80,40 @@ function decide({ pair = 'done+deploy', spec, status, plan, onRecord, ...more }:
   });
 }
 
+type Told =
+  | InstanceStep
+  | { do: 'renounce' }
+  | { do: 'report'; verdict: Verdict; released?: number; drift: readonly Difference[] };
+
+/** What a pass comes to where the ledger of attempts holds back what is named. */
+function decide(seen: Seen = {}, refused: readonly InstanceAspect[] = []): Told {
+  const decided = decision(seen);
+  if (decided.kind === 'renounce') return { do: 'renounce' };
+  if (decided.kind === 'whole') return { ...decided, do: 'report', drift: [] };
+  const no = { reason: 'Refused', message: 'no' } as const;
+  const choice = choose(decided.states, {
+    held: (aspect) =>
+      (refused as readonly string[]).includes(aspect)
+        ? { why: 'refused', verdict: no, retryAfterMs: 1 }
+        : undefined,
+  });
+  if (choice.do === 'step') return choice.step;
+  const released = decided.released === undefined ? {} : { released: decided.released };
+  const verdict = choice.verdict ?? decided.settled;
+  return { do: 'report', verdict, ...released, drift: driftOf(decided.states) };
+}
+
+function driftOf(states: AspectStates): Difference[] {
+  return Object.values(states).flatMap((state) => (state.kind === 'inForce' ? (state.drift ?? []) : []));
+}
+
 /** One word for a step. */
-function word(step: InstanceStep): string {
+function word(step: Told): string {
   if (step.do === 'report') return step.verdict.reason;
   if (step.do === 'begin') return step.operation;
   return step.do === 'put' ? `put ${step.why}` : step.do;
 }
-const said = (seen?: Seen): string => word(decide(seen));
+const said = (seen?: Seen, refused?: readonly InstanceAspect[]): string => word(decide(seen, refused));
 
 function lease(expire: number, operation: WantedLease['operation'] = 'Shutdown', isNew = false): WantedLease {
   return {
@@ -135,19 +174,19 @@ describe('an instance as declared', () => {
 });
 
 describe('changed variables', () => {
-  const changed: Seen = { appliedHash: 'h0', plan: { needed: true, variablesDiffer: true } };
+  const changed: Seen = { appliedHash: 'h0', plan: { variablesDiffer: true } };
   const put: Seen = { appliedHash: 'h0', variablesPut: true };
 
   it('are noted when new, put, and then applied by the operation declared for it', () => {
     expect(said({ ...changed, plan: { ...changed.plan, newVariables: ['B'] } })).toBe('noteManaged');
-    expect(said(changed)).toBe('put variables');
+    expect(said(changed)).toBe('put content');
     expect(said(put)).toBe('reconfigure');
     expect(said({ ...put, spec: { applyChanges: 'Reinstall' } })).toBe('reinstall');
     expect(said({ ...put, spec: { applyChanges: 'None' } })).toBe('noteApplied');
   });
 
   it('are put when only a secret has changed, which the record does not show', () => {
-    expect(said({ appliedHash: 'h0' })).toBe('put variables');
+    expect(said({ appliedHash: 'h0' })).toBe('put content');
   });
 
   it('are put once and applied by nothing when the key of the hash is not known', () => {
@@ -156,7 +195,7 @@ describe('changed variables', () => {
 
   it('wait for the power-on while shut down, which applies them, by whomever', () => {
     const down = { ...put, pair: 'done+shutdown' };
-    expect(said({ ...changed, pair: 'done+shutdown' })).toBe('put variables');
+    expect(said({ ...changed, pair: 'done+shutdown' })).toBe('put content');
     expect(said(down)).toBe('ShutDown');
     expect(decide({ ...down, spec: { powerState: 'Running' } })).toMatchObject({
       operation: 'poweron',
@@ -177,18 +216,18 @@ describe('changed variables', () => {
 
   it('are drift when nobody here changed them: corrected, reported, or left', () => {
     const differences = [{ field: 'variables.PORT.value', want: '80', have: '81' }];
-    const drift = { plan: { needed: true, variablesDiffer: true, differences } };
-    expect(said(drift)).toBe('put variables');
+    const drift = { plan: { variablesDiffer: true, differences } };
+    expect(said(drift)).toBe('put content');
     expect(decide({ ...drift, drift: 'Report' })).toMatchObject({ do: 'report', drift: differences });
     expect(decide({ ...drift, drift: 'Ignore' })).toMatchObject({ verdict: { reason: 'Settled' } });
   });
 });
 
 describe('a PUT that would wipe a secret that only the service knows', () => {
-  const risk = { secretsAtRisk: ['THEIRS'] };
+  const risk = { wiped: { content: ['THEIRS'], lease: ['THEIRS'] } };
 
   it('is not sent, whatever it is for', () => {
-    expect(said({ plan: { ...risk, needed: true, tagsDiffer: true, goneTags: ['a'] } })).toBe('NotApplied');
+    expect(said({ plan: { ...risk, tagsDiffer: true } })).toBe('NotApplied');
     expect(said({ plan: risk, lease: lease(NOW + HOUR) })).toBe('NotApplied');
     expect(said({ plan: risk, lease: lease(NOW + HOUR, 'Shutdown', true) })).toBe('NotApplied');
     expect(said({ plan: risk, appliedHash: 'h0' })).toBe('NotApplied');
@@ -197,7 +236,7 @@ describe('a PUT that would wipe a secret that only the service knows', () => {
   it('hinders nothing that is no PUT', () => {
     expect(said({ plan: risk })).toBe('Settled');
     expect(said({ plan: risk, requests: { reinstall: '1' } })).toBe('reinstall');
-    expect(said({ plan: { ...risk, needed: true, tagsDiffer: true }, drift: 'Ignore' })).toBe('Settled');
+    expect(said({ plan: { ...risk, tagsDiffer: true }, drift: 'Ignore' })).toBe('Settled');
   });
 });
 
@@ -278,13 +317,11 @@ describe('a lease', () => {
     expect(said({ onRecord: onRecord(NOW - GRACE_MS), pair: 'done+shutdown' })).toBe('LeaseReleased');
   });
 
-  it('is taken off when its source is gone, or left, and not for ever where the service keeps it', () => {
+  it('is taken off when its source is gone, or left', () => {
     const gone: Seen = { status: { lease: { operation: 'Shutdown', released: false, source: SOURCE } } };
     const shown = { ...gone, onRecord: onRecord(NOW + HOUR) };
     expect(said({ ...shown, leaseToTakeOff: true })).toBe('put lease');
     expect(said({ ...gone, leaseToTakeOff: true })).toBe('dropLeaseSource');
-    expect(said({ ...shown, leaseToTakeOff: true, takeOffTries: 1 })).toBe('put lease');
-    expect(said({ ...shown, leaseToTakeOff: true, takeOffTries: 2 })).toBe('NotApplied');
     expect(said(shown)).toBe('dropLeaseSource');
   });
 
@@ -303,5 +340,94 @@ describe('a lease', () => {
     expect(said({ ...ended, onMissing: 'Recreate' })).toBe('LeaseReleased');
     expect(said({ pair })).toBe('RecordMissing');
     expect(said({ pair, onMissing: 'Recreate' })).toBe('renounce');
+  });
+});
+
+/** Ledgers of attempts in which one thing waits. */
+const contentSoon = (aspect: string): Held | undefined =>
+  aspect === 'content'
+    ? { why: 'passing', verdict: { reason: 'ServiceUnavailable', message: 'down' }, retryAfterMs: 1 }
+    : undefined;
+const variablesRefused = (_aspect: string, fingerprint: string): Held | undefined =>
+  fingerprint === 'content' ? { why: 'refused', verdict: undefined, retryAfterMs: 1 } : undefined;
+
+describe('aspects', () => {
+  const changed: Seen = { appliedHash: 'h0', plan: { variablesDiffer: true } };
+  const all: Seen = {
+    ...changed,
+    lease: lease(NOW + HOUR),
+    requests: { reinstall: '1' },
+    spec: { powerState: 'Stopped' },
+  };
+
+  it('do not wait for each other: what is refused in one holds no other back', () => {
+    expect(said(all)).toBe('put lease');
+    expect(said(all, ['lease'])).toBe('put content');
+    expect(said(all, ['lease', 'content'])).toBe('reinstall');
+    expect(said(all, ['lease', 'content', 'requests'])).toBe('shutdown');
+    expect(decide(all, ['lease', 'content', 'requests', 'power'])).toMatchObject({
+      verdict: { reason: 'Refused', message: 'Lease: no' },
+    });
+  });
+
+  it('give way to the end of a lease', () => {
+    expect(said({ ...all, ...over(GRACE_MS, 'Terminate') })).toBe('terminate');
+    expect(said({ ...all, ...over(GRACE_MS, 'Shutdown') })).toBe('shutdown');
+  });
+
+  it('go on beside a lease whose end is in the past', () => {
+    const past = { ...all, lease: lease(NOW - HOUR, 'Shutdown', true) };
+    expect(said({ ...past, appliedHash: 'h1', plan: {}, requests: {} })).toBe('shutdown');
+    expect(said(past, ['content', 'requests', 'power'])).toBe('Refused');
+  });
+
+  it('name the one that is worst off', () => {
+    const waits = { ...over(0, 'Shutdown'), ...changed };
+    expect(decide(waits, ['content'])).toMatchObject({
+      verdict: { reason: 'Refused', message: 'Content: no' },
+    });
+  });
+
+  it('put tags by themselves where the variables are refused', () => {
+    const both: Seen = { ...changed, plan: { variablesDiffer: true, tagsDiffer: true } };
+    const decided = decision(both);
+    if (decided.kind !== 'aspects') throw new Error('no aspects');
+    expect(choose(decided.states, { held: variablesRefused })).toMatchObject({
+      step: { do: 'put', why: 'tags' },
+    });
+  });
+
+  it('let a power-on wait for content that is tried again soon, for a while', () => {
+    const down: Seen = { ...changed, pair: 'done+shutdown', spec: { powerState: 'Running' } };
+    const decided = decision(down);
+    if (decided.kind !== 'aspects') throw new Error('no aspects');
+    expect(choose(decided.states, { held: contentSoon }, () => true)).toMatchObject({ do: 'report' });
+    expect(choose(decided.states, { held: contentSoon }, () => false)).toMatchObject({
+      step: { operation: 'poweron' },
+    });
+    const step = decide(down, ['content']);
+    expect(step).toEqual({ do: 'begin', operation: 'poweron' });
+  });
+
+  it('apply a tag that was just declared whatever driftPolicy says of others', () => {
+    const differs = { plan: { tagsDiffer: true }, drift: 'Report' as const };
+    expect(said(differs)).toBe('Settled');
+    expect(said({ ...differs, status: { appliedTags: 'before' } })).toBe('put content');
+  });
+});
+
+describe('a deploy that has failed', () => {
+  const failed: Seen = { pair: 'unavailable+deploy' };
+
+  it('is tried again when its box has changed, unless the policy holds it', () => {
+    expect(said(failed)).toBe('OperationFailed');
+    expect(said({ ...failed, boxChanged: true })).toBe('deploy');
+    const held = { onDeployFailed: 'Hold', onBoxChanged: 'Hold' } as const;
+    expect(said({ ...failed, boxChanged: true, spec: { failurePolicy: held } })).toBe('OperationFailed');
+  });
+
+  it('cannot be shut down by its lease: a person is asked', () => {
+    const step = decide({ ...failed, ...over(GRACE_MS, 'Shutdown') });
+    expect(step).toMatchObject({ verdict: { reason: 'NeedsUser' } });
   });
 });

@@ -3,7 +3,9 @@ import type { Instance } from '../../api/instance.ts';
 import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
+import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { parseRfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
@@ -75,12 +77,13 @@ export async function resolveInstance(
     signal,
     secretsAfter,
   };
-  const variables = await resolveVariables(spec.variables, 'spec.variables', resolveContext);
-  if (variables.kind === 'waiting') return waiting(variables.message);
+  const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
+  const variables = await resolveVariables(declared, resolveContext);
+  if (variables.kind === 'waiting') return variables;
   const policyVariables = exists
     ? { kind: 'ready' as const, variables: [] }
-    : await resolveVariables(spec.policyVariables, 'spec.policyVariables', resolveContext);
-  if (policyVariables.kind === 'waiting') return waiting(policyVariables.message);
+    : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
+  if (policyVariables.kind === 'waiting') return policyVariables;
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
   if (!exists) {
@@ -118,7 +121,7 @@ function boxDraftOf(instance: Instance, { boxes }: InstanceReferences): string |
 
 /** Why a lease cannot be deployed with; one that is on a record already may well be past. */
 function pastLease({ kind, name, terms }: LeaseSource, now: number): string | undefined {
-  if (terms.expireAt === undefined || Date.parse(terms.expireAt) > now) return undefined;
+  if (terms.expireAt === undefined || parseRfc3339(terms.expireAt) > now) return undefined;
   const field = kind === 'Instance' ? 'spec.lease' : `InstanceLease "${name}"`;
   return `${field}: expireAt is in the past, so the instance is not deployed: set a later time`;
 }
@@ -127,8 +130,8 @@ function pastLease({ kind, name, terms }: LeaseSource, now: number): string | un
 export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
-    const token = instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]];
-    if (token !== undefined && token !== '') requests[operation] = token.slice(0, 256);
+    const token = tokenOf(instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]]);
+    if (token !== undefined) requests[operation] = token;
   }
   return requests;
 }

@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Instance } from '../../api/instance.ts';
 import type { RequestedOperation } from '../../api/names.ts';
-import { canonicalJson } from '../../base/hash.ts';
+import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { InstanceRecord, Write } from '../../service/index.ts';
 import { upload } from '../content/uploads.ts';
@@ -47,6 +47,8 @@ export function instanceKind(options: {
       };
     },
     showsNothingNew: instanceUnchanged,
+    meant: meantBy,
+    stateOf: (record) => `${record.state}/${record.operation?.event}`,
     misfit: (record) =>
       record.schema === undefined || record.schema.endsWith('/instance')
         ? undefined
@@ -63,8 +65,8 @@ export function instanceKind(options: {
     forgetUnwritten: (memory) => {
       if (memory.operation?.outcome === 'unsent') memory.operation = undefined;
     },
-    removal: (pass, record) => Promise.resolve(removal(pass, record, context)),
-    remove: (pass, id, how) => remove(pass, id, how, context),
+    removal: (pass, record) => Promise.resolve(removal(pass, record)),
+    remove,
   };
 }
 
@@ -139,21 +141,16 @@ async function deploy(
   );
 }
 
-function removal(
-  pass: InstancePass,
-  record: InstanceRecord,
-  context: OperatorContext,
-): RemovalStep<Instance> {
+function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instance> {
   const { resource, memory, handle, now } = pass;
+  const pair = pairOf(record);
   const step = decideRemoval({
     instance: resource,
     record,
     deletion: policiesOf(resource, handle, 'Hold').deletion,
-    removal: memory.removal,
+    isRefused: (how) => memory.attempts.conflicts('deletion', how, `${pair.state}/${pair.event}`) > 0,
     terminateNoted: memory.terminateNoted,
     now,
-    monotonic: context.clock.monotonic(),
-    lagWindowMs: handle.poll.lagWindowMs,
     processingMs: handle.poll.processingMs,
   });
   if (step.kind === 'note') memory.terminateNoted = step.fields.terminateTries;
@@ -161,24 +158,24 @@ function removal(
 }
 
 async function remove(
-  pass: InstancePass,
+  { memory, handle, priority, signal }: InstancePass,
   id: string,
   how: string,
-  context: OperatorContext,
 ): Promise<Write<InstanceRecord | undefined>> {
-  const { memory, handle, priority, signal } = pass;
-  const { updated } = memory.observed?.record ?? {};
-  const sent = { how, updated, at: context.clock.monotonic(), refused: false };
-  const before = { removal: memory.removal, terminateNoted: memory.terminateNoted };
-  memory.removal = sent;
-  memory.terminateNoted = undefined;
   if (how !== 'terminate' && how !== 'force_terminate' && how !== 'delete') {
     throw new Error(`no such removal: ${how}`);
   }
+  const noted = memory.terminateNoted;
+  memory.terminateNoted = undefined;
   const write = await handle.client.instances.remove(id, how, { priority, signal });
-  if (write.kind === 'refused' && write.error.class === 'Conflict')
-    memory.removal = { ...sent, refused: true };
-  else if (write.kind === 'refused') memory.removal = undefined;
-  else if (write.kind === 'notSent') Object.assign(memory, before);
+  if (write.kind === 'notSent') memory.terminateNoted = noted;
   return write;
+}
+
+/** Everything that a deploy would carry. */
+function meantBy(desired: DesiredInstance): string {
+  const { name, boxId, boxDraft, policyBoxId, hash, policyVariables, tags, lease } = desired;
+  const terms = lease.kind === 'source' ? termsHash(lease.source) : undefined;
+  const policy = policyVariables.map(({ key, wire, hmac }) => [key, hmac ?? wire]);
+  return sha256Base32(canonicalJson({ name, boxId, boxDraft, policyBoxId, hash, policy, tags, terms }));
 }

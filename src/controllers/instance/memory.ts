@@ -17,20 +17,22 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   putHash: string | undefined;
   /** The same, where that PUT went to an instance that was shut down: a power-on applies it. */
   putWhileDown: string | undefined;
-  /** How often an operation was answered with 409, on which pair. */
-  conflicts: { at: string; updated: string | undefined; count: number } | undefined;
-  /** The last DELETE, and what the record was then. */
-  removal: { how: string; updated: string | undefined; at: number; refused: boolean } | undefined;
   /** `terminateTries` as this process has noted it in status for the next terminate. */
   terminateNoted: number | undefined;
   /** The lease that the last PUT brought, and whether the service keeps it. */
   leasePut: { terms: string; kept: boolean | undefined } | undefined;
-  /** How often taking the lease off was tried: builds differ in how it is said. */
-  takeOffTries: number | undefined;
   /** The machines' addresses as last read, and the operation since which they were. */
-  addresses: { operation: string; byMachine: ReadonlyMap<string, Addresses | undefined> } | undefined;
-  /** How often in a row they could not be read. */
-  addressFailures: number;
+  addresses:
+    | {
+        operation: string;
+        byMachine: ReadonlyMap<string, Addresses | undefined>;
+        /** The one of a service without machines. */
+        ofService: string | undefined;
+        complete: boolean;
+      }
+    | undefined;
+  /** Since when a power-on waits for content, monotonic milliseconds. */
+  powerOnSince: number | undefined;
   /** The operation that is seen running, and since when this process sees it, monotonic milliseconds. */
   running: { phase: string; since: number } | undefined;
 }
@@ -40,6 +42,8 @@ export interface SentOperation {
   /** Event, start and try of `status.currentOperation`. */
   key: string;
   outcome: 'unsent' | 'accepted' | 'unknown' | 'conflict';
+  /** It puts right what somebody else has changed. */
+  correcting: boolean;
   /** Since when nothing has moved that could be its effect, monotonic milliseconds. */
   quietSince: number;
   /** `updated` of the record at that time. */

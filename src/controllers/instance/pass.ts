@@ -14,8 +14,3 @@ export type InstanceFields = StatusFields<Instance>;
 export function runningReason(event: string): NonNullable<ReturnType<typeof reasonOfRunning>> {
   return reasonOfRunning(phaseOf({ state: 'processing', event })) ?? 'Reconfiguring';
 }
-
-/** An interval with a tenth of jitter, so that looks do not fall together for ever. */
-export function jittered(ms: number, pass: InstancePass): number {
-  return ms * (0.9 + 0.2 * pass.random());
-}

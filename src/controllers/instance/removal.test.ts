@@ -19,11 +19,9 @@ function remove(
     } as Instance,
     record: { id: 'i', state, operation: { event }, updated },
     deletion: 'Delete',
-    removal: undefined,
+    isRefused: () => false,
     terminateNoted: undefined,
     now: DELETED_AT,
-    monotonic: 0,
-    lagWindowMs: MINUTE,
     processingMs: 5_000,
     ...rest,
   });
@@ -32,6 +30,8 @@ function remove(
   return step.kind === 'note' ? `try ${step.fields.terminateTries}` : step.kind;
 }
 
+const isRefused = (how: string): boolean => how === 'terminate';
+
 describe('deleting an instance', () => {
   it('terminates what is online, deletes what is terminated', () => {
     expect(remove('done+deploy')).toBe('terminate');
@@ -39,26 +39,11 @@ describe('deleting an instance', () => {
     expect(remove('done+terminate', { deletion: 'Terminate' })).toBe('release');
   });
 
-  it('sends the same call only once while the record has not moved, for a lag window', () => {
-    const sent = { how: 'terminate', updated: 'u1', at: 0, refused: false };
-    expect(remove('done+deploy', { removal: sent, monotonic: MINUTE - 1 })).toBe('Deleting');
-    expect(remove('done+deploy', { removal: sent, monotonic: MINUTE })).toBe('terminate');
-    expect(remove('done+deploy', { removal: sent, updated: 'u2' })).toBe('terminate');
-  });
-
   it('waits for what runs, and forces it only when told after how long', () => {
     const late = { now: DELETED_AT + 16 * MINUTE };
     expect(remove('processing+deploy', late)).toBe('Deleting');
     expect(remove('processing+deploy', { ...late, force: '15m' })).toBe('force_terminate');
     expect(remove('processing+deploy', { force: '15m' })).toBe('Deleting');
-  });
-
-  it('does not force again at each move of a record that its force has set in motion', () => {
-    const forced = { how: 'force_terminate', updated: 'u1', at: 0, refused: false };
-    const late = { now: DELETED_AT + 16 * MINUTE, force: '15m', removal: forced, updated: 'u2' };
-    expect(remove('processing+terminate', late)).toBe('Deleting');
-    expect(remove('processing+terminate_service', { ...late, updated: 'u3' })).toBe('Deleting');
-    expect(remove('processing+terminate_service', { ...late, monotonic: MINUTE })).toBe('force_terminate');
   });
 
   it('tries a failed terminate three times, counted before each is sent', () => {
@@ -71,7 +56,6 @@ describe('deleting an instance', () => {
   });
 
   it('terminates any other pair, and forces it after a 409 on the same pair', () => {
-    const refused = { how: 'terminate', updated: 'u1', at: 0, refused: true };
     for (const pair of [
       'done+shutdown',
       'unavailable+deploy',
@@ -80,10 +64,9 @@ describe('deleting an instance', () => {
       'paused+deploy',
     ]) {
       expect(remove(pair)).toBe('terminate');
-      expect(remove(pair, { removal: refused })).toBe('force_terminate');
-      expect(remove(pair, { removal: refused, updated: 'u2' })).toBe('terminate');
+      expect(remove(pair, { isRefused })).toBe('force_terminate');
     }
     // Scripts can run on what is online: a 409 there is looked at again.
-    expect(remove('done+deploy', { removal: refused })).toBe('terminate');
+    expect(remove('done+deploy', { isRefused })).toBe('terminate');
   });
 });

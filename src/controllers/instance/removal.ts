@@ -3,7 +3,6 @@ import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
-import type { InstanceMemory } from './memory.ts';
 import { pairOf, phaseOf } from './pair.ts';
 
 /** Terminate is sent this often to an instance whose terminate failed, before force. */
@@ -15,18 +14,17 @@ export interface RemovalObservation {
   /** Read afresh. */
   record: InstanceRecord;
   deletion: string;
-  removal: InstanceMemory['removal'];
+  /** Whether the service has answered this call with 409 in this very state. */
+  isRefused: (how: string) => boolean;
   terminateNoted: number | undefined;
-  /** Wall and monotonic time, milliseconds. */
+  /** Wall time, milliseconds. */
   now: number;
-  monotonic: number;
-  lagWindowMs: number;
   processingMs: number;
 }
 
 /** What a deletion does next, by the pair. Pure. */
 export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
-  const { instance, record, removal } = seen;
+  const { instance, record } = seen;
   const pair = pairOf(record);
   const phase = phaseOf(pair);
   const force = instance.spec.forceTerminateAfter;
@@ -34,11 +32,11 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   if (phase === 'Terminated') {
     if (seen.deletion === 'Terminate')
       return { kind: 'release', why: 'The instance is terminated; its record stays' };
-    return sendOnce(seen, 'delete');
+    return send('delete');
   }
   if (pair.state === 'processing') {
     const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
-    if (force !== undefined && seen.now - since > parseDuration(force)) return forceOnce(seen);
+    if (force !== undefined && seen.now - since > parseDuration(force)) return send('force_terminate');
     const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
     return {
       kind: 'wait',
@@ -53,9 +51,9 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   if (failedTerminate) {
     const tries = instance.status.terminateTries ?? 0;
     // Counted in status before it is sent, so that a crash cannot make it more than that.
-    if (tries > 0 && seen.terminateNoted === tries) return sendOnce(seen, 'terminate');
+    if (tries > 0 && seen.terminateNoted === tries) return send('terminate');
     if (tries < TERMINATE_TRIES) return { kind: 'note', fields: { terminateTries: tries + 1 } };
-    if (force !== undefined) return sendOnce(seen, 'force_terminate');
+    if (force !== undefined) return send('force_terminate');
     return {
       kind: 'wait',
       verdict: verdict(
@@ -66,35 +64,10 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
       ),
     };
   }
-  const refused =
-    removal?.refused === true && removal.how === 'terminate' && removal.updated === record.updated;
-  if (phase !== 'Online' && refused) return sendOnce(seen, 'force_terminate');
-  return sendOnce(seen, 'terminate');
+  // No script can run on what is not online, so what is refused there is forced.
+  return send(phase !== 'Online' && seen.isRefused('terminate') ? 'force_terminate' : 'terminate');
 }
 
-/** What was forced keeps processing for a while, and `updated` moves with it: it is not forced again at each move. */
-function forceOnce(seen: RemovalObservation): RemovalStep<Instance> {
-  const { removal, record } = seen;
-  if (removal?.how !== 'force_terminate') return { kind: 'send', how: 'force_terminate' };
-  return sendOnce({ ...seen, removal: { ...removal, updated: record.updated } }, 'force_terminate');
-}
-
-/**
- * Several terminate calls within seconds race on the service (service-behaviour.md 2.2), so the same call is
- * not sent twice while the record has not moved for less than a lag window.
- */
-function sendOnce(seen: RemovalObservation, how: string): RemovalStep<Instance> {
-  const { removal, record, monotonic, lagWindowMs } = seen;
-  const same = removal?.how === how && !removal.refused && removal.updated === record.updated;
-  if (same && monotonic - removal.at < lagWindowMs) {
-    return {
-      kind: 'wait',
-      verdict: verdict(
-        'Deleting',
-        `Waits for the effect of ${how} on the service`,
-        Math.min(lagWindowMs - (monotonic - removal.at), seen.processingMs),
-      ),
-    };
-  }
+function send(how: string): RemovalStep<Instance> {
   return { kind: 'send', how };
 }

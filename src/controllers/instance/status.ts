@@ -5,9 +5,6 @@ import type { StatusFields } from '../record/kind.ts';
 import { readLease } from './lease/terms.ts';
 import { pairOf, phaseOf } from './pair.ts';
 
-/** Machines that status lists at most. */
-const MACHINES_LIMIT = 50;
-
 /** Status fields that speak of one record: they go when it is made again. */
 export const INSTANCE_FORGOTTEN = [
   'state',
@@ -24,6 +21,8 @@ export const INSTANCE_FORGOTTEN = [
   'appliedHash',
   'pendingHash',
   'handledRequests',
+  'refusedRequest',
+  'appliedTags',
   'armed',
   'releasedExpire',
   'managed',
@@ -50,7 +49,7 @@ export function projectInstance(instance: Instance, record: InstanceRecord): Sta
       pair.event === ''
         ? undefined
         : {
-            event: pair.event.slice(0, 64),
+            event: pair.event,
             ...optional('workspace', word(operation?.workspace)),
             ...optional('created', word(operation?.created)),
           },
@@ -106,10 +105,10 @@ export function addressOf(machines: Instance['status']['machines']): string | un
 export function machineOf(machine: MachineRecord): NonNullable<Instance['status']['machines']> {
   if (typeof machine.name !== 'string' || machine.name === '') return [];
   const address = machine.address ?? {};
-  const [open, closed] = [word(address['public'], 256), word(address['private'], 256)];
+  const [open, closed] = [word(address['public']), word(address['private'])];
   return [
     {
-      name: machine.name.slice(0, 256),
+      name: machine.name,
       ...optional('state', word(machine.state)),
       ...(open === undefined && closed === undefined
         ? {}
@@ -118,9 +117,9 @@ export function machineOf(machine: MachineRecord): NonNullable<Instance['status'
   ];
 }
 
-/** Machines in the order of their names, bounded. */
+/** Machines in the order of their names. */
 export function sortedMachines(fields: StatusFields<Instance>): StatusFields<Instance> {
-  const machines = fields.machines?.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MACHINES_LIMIT);
+  const machines = fields.machines?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return { ...fields, machines };
 }
 
@@ -131,8 +130,8 @@ function idOf(value: unknown): string | undefined {
   return undefined;
 }
 
-function word(value: unknown, limit = 64): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, limit) : undefined;
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [Key in K]?: V } {

@@ -1,4 +1,4 @@
-import { rfc3339 } from '../../base/rfc3339.ts';
+import { parseRfc3339, rfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
 import { ANNOTATIONS } from '../../api/names.ts';
@@ -103,7 +103,8 @@ export class InstanceLeaseReconciler {
           fields: {},
         };
       }
-      const past = lease.spec.expireAt !== undefined && Date.parse(lease.spec.expireAt) <= this.#clock.now();
+      const past =
+        lease.spec.expireAt !== undefined && parseRfc3339(lease.spec.expireAt) <= this.#clock.now();
       if (past) {
         const message =
           'spec.expireAt is in the past, so the lease is not put on the instance: set a later time';

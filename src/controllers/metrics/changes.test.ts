@@ -70,8 +70,10 @@ describe('a change of status tells', () => {
     const refused = { conditions: [condition('Stalled', 'True', 'Refused'), condition('Ready', 'False')] };
     const expected = { tells: 'operation', operation: 'reinstall', outcome: 'Refused' };
     expect(told({ currentOperation: CURRENT }, refused)).toEqual([expected]);
-    const lastOperation = { event: 'reinstall', outcome: 'Failed', message: 'needs it online' };
-    expect(told({}, { lastOperation })).toEqual([expected]);
+    const refusedRequest = { operation: 'reinstall', message: 'needs it online' };
+    const handledRequests = { reinstall: '1' };
+    expect(told({}, { refusedRequest, handledRequests })).toEqual([expected]);
+    expect(told({ refusedRequest, handledRequests }, { refusedRequest, handledRequests })).toEqual([]);
     // Dropped for a 409, to be decided upon anew.
     expect(told({ currentOperation: CURRENT }, {})).toEqual([]);
   });

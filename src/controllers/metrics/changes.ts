@@ -1,5 +1,7 @@
 import type { Instance } from '../../api/instance.ts';
 import type { AnyResource } from '../../api/kinds.ts';
+import type { RequestedOperation } from '../../api/names.ts';
+import { REQUESTED_OPERATIONS } from '../../api/words.ts';
 import { CONDITIONS } from '../../api/reasons.ts';
 import { parseTimestamp } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
@@ -41,13 +43,19 @@ function ofOperation(before: Instance, after: Instance): Telling[] {
   const { lastOperation: last } = after.status;
   if (last !== undefined && JSON.stringify(last) !== JSON.stringify(before.status.lastOperation)) {
     const operation = operationWord(last.event);
-    // Only what ran has an end.
-    if (last.endedAt === undefined) return [{ tells: 'operation', operation, outcome: 'Refused' }];
     const from = last.startedAt === undefined ? startOfDeploy(after) : timeOf(last.startedAt);
-    const to = timeOf(last.endedAt);
+    const to = last.endedAt === undefined ? undefined : timeOf(last.endedAt);
     const ms = from === undefined || to === undefined ? undefined : Math.max(0, to - from);
     const { outcome } = last;
     return [{ tells: 'operation', operation, outcome, ...(ms === undefined ? {} : { ms }) }];
+  }
+  const { refusedRequest } = after.status;
+  if (
+    refusedRequest !== undefined &&
+    JSON.stringify(after.status.handledRequests) !== JSON.stringify(before.status.handledRequests)
+  ) {
+    const event = REQUESTED_OPERATIONS.toService(refusedRequest.operation as RequestedOperation);
+    return [{ tells: 'operation', operation: operationWord(event), outcome: 'Refused' }];
   }
   const noted = before.status.currentOperation;
   const refused = after.status.currentOperation === undefined && standingOf(after).reason === 'Refused';

@@ -8,9 +8,8 @@ import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
-import { failureVerdict } from '../record/decide.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
-import { backoffMs } from '../record/looks.ts';
+import { failed } from '../record/outcome.ts';
 import { verdict } from '../record/status/verdict.ts';
 
 interface PolicyMemory extends DraftMemory {
@@ -40,6 +39,7 @@ export function policyBoxKind(options: {
     forgotten: [...DRAFT_FORGOTTEN],
     candidate: boxCandidate,
     showsNothingNew: boxUnchanged,
+    meant: (draft) => draft.hash,
     misfit: (record) => misfitOf(record, 'policy'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolvePolicyBox(pass, context),
@@ -61,16 +61,17 @@ export function policyBoxKind(options: {
 async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Promise<Resolution<Draft>> {
   const { resource, handle, signal, secretsAfter } = pass;
   const { spec, metadata } = resource;
-  const variables = await resolveVariables(spec.variables, 'spec.variables', {
-    namespace: metadata.namespace,
-    sources: context.sources,
-    digest: context.digest,
-    signal,
-    secretsAfter,
-  });
-  if (variables.kind === 'waiting') {
-    return { kind: 'waiting', verdict: verdict('WaitingForReference', variables.message) };
-  }
+  const variables = await resolveVariables(
+    { 'spec.variables': spec.variables },
+    {
+      namespace: metadata.namespace,
+      sources: context.sources,
+      digest: context.digest,
+      signal,
+      secretsAfter,
+    },
+  );
+  if (variables.kind === 'waiting') return variables;
   const provider = await providerOf(pass);
   if (provider !== undefined) return provider;
   const { schema, properties } = spec.profile;
@@ -112,7 +113,7 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
     if (read.kind === 'unknown' && read.error.status !== 403) {
       return {
         kind: 'waiting',
-        verdict: failureVerdict(read.error, backoffMs(memory.failures++, pass.random)),
+        verdict: failed(read.error, { attempts: memory.attempts, aspect: 'read', fingerprint: '' }),
       };
     }
     record = read.kind === 'found' ? read.record : undefined;

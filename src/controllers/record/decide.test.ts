@@ -117,7 +117,10 @@ describe('creating', () => {
   });
 
   it('takes an intent back that was refused, and keeps the refusal', () => {
-    expect(decide({ intent: intended('refused') })).toEqual({ do: 'clearIntent' });
+    expect(decide({ intent: intended('refused') })).toEqual({
+      do: 'clearIntent',
+      finalizerToo: true,
+    });
     expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
   });
 

@@ -1,4 +1,3 @@
-import type { ServiceError } from '../../service/index.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
@@ -55,7 +54,7 @@ export interface RecordObservation<Rec, Desired> {
   onMissing: 'Recreate' | 'Hold';
   deleteSent: boolean;
   users: { names: string[]; others: boolean };
-  /** What the last refusal of this very declaration said, while it holds. */
+  /** What the last try of this very declaration came to, while the next one waits. */
   refusal: (desired: Desired) => Verdict | undefined;
   /** Whether what is declared is what was applied last. */
   inStep: (desired: Desired) => boolean;
@@ -80,7 +79,8 @@ export type RecordStep<Rec, Desired> =
   /** `outcome`: whether a create of that intent can be under way already. */
   | { do: 'writeIntent'; skip: string[]; try: number; outcome: 'unsent' | 'unknown'; desired: Desired }
   | { do: 'create'; intent: CreateIntent; desired: Desired }
-  | { do: 'clearIntent' }
+  /** `finalizerToo`: a create was refused for certain, and nothing else of ours is on the service. */
+  | { do: 'clearIntent'; finalizerToo?: true }
   | { do: 'claim'; id: string }
   | { do: 'forgetId' }
   | { do: 'unclaim' }
@@ -165,14 +165,15 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       ),
     );
   }
-  if (seen.intent?.outcome === 'refused') return { do: 'clearIntent' };
+  if (seen.intent?.outcome === 'refused') return { do: 'clearIntent', finalizerToo: true };
   if (seen.adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
   const refusal = seen.refusal(desired);
-  if (refusal !== undefined) return report(refusal);
+  if (seen.intent === undefined && refusal !== undefined) return report(refusal);
   if (seen.intent?.outcome === 'unsent') {
+    if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
     if (seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
     return { do: 'writeIntent', skip: intent.skip, try: intent.try, outcome: 'unsent', desired };
@@ -238,6 +239,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       }
       // What is to be adopted is not created instead.
       if (seen.adopt !== undefined) return { do: 'clearIntent' };
+      if (refusal !== undefined) return report(refusal);
       return {
         do: 'writeIntent',
         skip: seen.intent.intent.skip,
@@ -416,31 +418,4 @@ function rivalMessage(rival: string, noun: string): string {
 
 function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
-/** What a failed call means for a resource that waits for it. `delayMs` is the back-off of the caller. */
-export function failureVerdict(error: ServiceError, delayMs: number): Verdict {
-  const wait = error.retryAfterMs ?? delayMs;
-  switch (error.code) {
-    case 'Throttled':
-      return verdict('Throttled', error.message, wait);
-    case 'CredentialsRejected':
-    case 'CredentialsUnusable':
-    case 'Closed':
-      return verdict('WaitingForConnection', error.message, wait);
-    case 'Unreachable':
-    case 'Timeout':
-    case 'Broken':
-    case 'ServerError':
-    case 'BreakerOpen':
-    case 'Tls':
-      return verdict('ServiceUnavailable', error.message, wait);
-    default:
-      return verdict('Unknown', error.message, wait);
-  }
-}
-
-/** Whether an answer speaks of the credentials or of who is let in, not of what was sent. */
-export function isAboutCredentials(error: ServiceError): boolean {
-  return error.code === 'CredentialsRejected' || error.code === 'CredentialsUnusable';
 }

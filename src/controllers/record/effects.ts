@@ -1,15 +1,14 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
-import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import { KubeApiError } from '../../kube/index.ts';
-import type { AnyRecord, ServiceError, Write } from '../../service/index.ts';
+import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
-import { failureVerdict, isAboutCredentials } from './decide.ts';
 import { claimAnnotations } from './identity/claim.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
-import { backoffMs, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
+import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
+import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
@@ -73,9 +72,16 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return { again: true, quiet: true };
   }
 
-  /** Takes an intent back that certainly made nothing. */
-  async clearIntent(resource: R, memory: M, signal: AbortSignal): Promise<Outcome<R>> {
-    await this.#patch(resource, { annotations: { [ANNOTATIONS.createIntent]: null } }, signal);
+  /** Takes an intent back that certainly made nothing; with the finalizer, where nothing else will be made soon. */
+  async clearIntent(
+    resource: R,
+    memory: M,
+    signal: AbortSignal,
+    { finalizerToo = false } = {},
+  ): Promise<Outcome<R>> {
+    const finalizers = (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
+    const annotations = { [ANNOTATIONS.createIntent]: null };
+    await this.#patch(resource, { annotations, ...(finalizerToo ? { finalizers } : {}) }, signal);
     memory.intent = undefined;
     return { again: true, quiet: true };
   }
@@ -126,39 +132,41 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       // Its turn may have come late: what may still happen on the service counts from when it went out.
       memory.intent = { ...memory.intent, seenAt: write.startedAt };
     }
+    const attempt: Attempt = {
+      attempts: memory.attempts,
+      aspect: 'create',
+      fingerprint: this.#kind.meant(desired),
+    };
+    if (write.kind === 'ok') {
+      memory.attempts.accepted('create', attempt.fingerprint);
+      const { record } = write;
+      if (record !== undefined) memory.created = { id: record.id, record, endedAt: write.endedAt };
+      return { again: true, quiet: true };
+    }
+    const said = notAccepted(write, attempt, { refused: refusedVerdict });
+    const { error } = write;
     switch (write.kind) {
-      case 'ok': {
-        memory.failures = 0;
-        memory.refusals.clear();
-        const { record } = write;
-        if (record !== undefined) memory.created = { id: record.id, record, endedAt: write.endedAt };
-        return { again: true, quiet: true };
-      }
       case 'refused':
-        if (write.error.class === 'Conflict') break; // an earlier try landed: look it up
-        if (isAboutCredentials(write.error)) return this.#notCreated(pass, write.error);
+        if (isAboutCredentials(error)) break;
+        // An earlier try may have landed: look it up, and then say what the service said.
+        if (error.class === 'Conflict' || intent.try > 1) return this.#lookUp(error.message);
         if (known !== undefined) memory.intent = { ...known, outcome: 'refused' };
-        return {
-          wish: { verdict: this.#refuse(pass, desired, write.error.message), fields: {} },
-          again: true,
-        };
+        return { wish: { verdict: said, fields: {} }, again: true };
       case 'notSent':
-        return this.#notCreated(pass, write.error);
-      case 'unknown':
         break;
+      case 'unknown':
+        return this.#lookUp(error.message);
       default:
         return write satisfies never;
     }
-    const message = `${write.error.message}: whether it was created is looked up before anything is sent again`;
-    return { wish: { verdict: verdict('Creating', message, 1_000), fields: {} } };
+    // It certainly had no effect, and not for what it says: the same one is sent again.
+    if (memory.intent !== undefined) memory.intent = { ...memory.intent, outcome: 'unsent' };
+    return { wish: { verdict: said, fields: {} } };
   }
 
-  /** The create had certainly no effect, and not for what it says: the same one is sent again. */
-  #notCreated(pass: Pass<R, Rec, M>, error: ServiceError): Outcome<R> {
-    const { memory } = pass;
-    if (memory.intent !== undefined) memory.intent = { ...memory.intent, outcome: 'unsent' };
-    const delay = backoffMs(memory.failures++, pass.random);
-    return { wish: { verdict: failureVerdict(error, delay), fields: {} } };
+  #lookUp(said: string): Outcome<R> {
+    const message = `${said}: whether it was created is looked up before anything is sent again`;
+    return { wish: { verdict: verdict('Creating', message, 1_000), fields: {} } };
   }
 
   /** Writes the claim, which also takes the intent back. */
@@ -177,6 +185,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, signal);
     const { created } = memory;
     memory.created = undefined;
+    memory.attempts.clearAspect('create');
     memory.intent = undefined;
     if (memory.observed?.record.id === id) {
       memory.observed = { ...memory.observed, fromWrite: true };
@@ -202,6 +211,20 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       const noted = { ...this.identity(pass, record), deleteSentAt: rfc3339(pass.now) };
       return { wish: { verdict: said, fields: noted }, again: true };
     }
+    const { attempts } = memory;
+    const fingerprint = step.how;
+    const held = attempts.held('deletion', fingerprint);
+    if (held !== undefined) {
+      const waits = verdict('Deleting', `Waits for the effect of ${step.how} on the service`);
+      const { poll } = pass.handle;
+      const recheckAfterMs = Math.min(
+        held.retryAfterMs,
+        held.verdict === undefined ? poll.processingMs : poll.settledMs,
+      );
+      return {
+        wish: { verdict: { ...heldVerdict(held, () => waits), recheckAfterMs }, fields: step.fields ?? {} },
+      };
+    }
     const before = memory.deletion;
     memory.deletion = 'unknown';
     const write = await this.#kind.remove(pass, record.id, step.how);
@@ -209,15 +232,29 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const fields = step.fields ?? {};
     if (write.kind === 'ok') {
       memory.deletion = 'accepted';
-      memory.failures = 0;
+      attempts.accepted('deletion', fingerprint, { quietMs: pass.handle.poll.lagWindowMs });
       return { wish: { verdict: said, fields }, again: true };
     }
     memory.observed = undefined;
     if (write.kind === 'refused') memory.deletion = write.error.status === 403 ? 'forbidden' : 'refused';
     else if (write.kind === 'notSent') memory.deletion = before;
-    const delay = write.error.retryAfterMs ?? backoffMs(memory.failures++, pass.random);
-    const message = `The ${this.#kind.noun} is not deleted yet: ${write.error.message}`;
-    return { wish: { verdict: verdict('Deleting', message, delay), fields } };
+    const notYet = (message: string): Verdict =>
+      verdict('Deleting', `The ${this.#kind.noun} is not deleted yet: ${message}`);
+    const told = notAccepted(
+      write,
+      { attempts, aspect: 'deletion', fingerprint },
+      {
+        refused: notYet,
+        conflict: notYet(write.error.message),
+        at: this.#kind.stateOf?.(record) ?? '',
+      },
+    );
+    return {
+      wish: {
+        verdict: { ...told, reason: 'Deleting', message: notYet(write.error.message).message },
+        fields,
+      },
+    };
   }
 
   /** Status fields that every found record brings. */
@@ -234,17 +271,13 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     } as StatusFields<R>;
   }
 
-  /** What the last refusal of this very declaration said, while it holds. */
-  refusal(memory: M, resource: R, desired: Desired, now: number): Verdict | undefined {
-    const held = memory.refusals.holds(fingerprint(resource, desired), now);
-    return held === undefined ? undefined : { ...held.verdict, recheckAfterMs: held.retryAfterMs };
-  }
-
-  #refuse(pass: Pass<R, Rec, M>, desired: Desired, message: string): Verdict {
-    const said = verdict('Refused', `${message}. Change what it speaks of; it is tried again on a change`);
-    const now = this.#context.clock.monotonic();
-    const wait = pass.memory.refusals.refuse(fingerprint(pass.resource, desired), said, now);
-    return { ...said, recheckAfterMs: wait };
+  /** What the last try of this very declaration came to, while the next one waits. */
+  refusal({ attempts }: M, desired: Desired): Verdict | undefined {
+    const held = attempts.held('create', this.#kind.meant(desired));
+    if (held === undefined) return undefined;
+    return heldVerdict(held, () =>
+      verdict('Creating', `The ${this.#kind.noun} was created and is not there yet`),
+    );
   }
 
   #noteMade({ marker, handle }: Pass<R, Rec, M>, write: Exclude<Write<Rec>, { kind: 'notSent' }>): void {
@@ -270,10 +303,6 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     );
     this.#cache.remember(raw);
   }
-}
-
-function fingerprint(resource: ManagedResource, desired: unknown): string {
-  return `${resource.metadata.generation}:${sha256Base32(canonicalJson(desired))}`;
 }
 
 function finalizersWith(resource: ManagedResource): { finalizers?: string[] } {

@@ -84,6 +84,8 @@ export interface RecordKind<
   candidate(record: Rec, marker: string, finalName: string): Candidate;
   /** Whether a list entry, which may lack parts, shows nothing that calls for reading the record singly. */
   showsNothingNew(entry: Rec, known: Rec): boolean;
+  /** What a create of the declaration means, for the ledger of attempts. */
+  meant(desired: Desired): string;
   /** Why a record cannot be adopted; undefined when it can. */
   misfit(record: Rec, handle: ConnectionHandle): string | undefined;
   read(handle: ConnectionHandle, id: string, options: ReadOptions): Promise<Read<Rec>>;
@@ -107,6 +109,8 @@ export interface RecordKind<
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
   forgetUnwritten?(memory: M): void;
+  /** The state that a 409 speaks of. */
+  stateOf?(record: Rec): string;
   /** The next step of a deletion. */
   removal(pass: Pass<R, Rec, M>, record: Rec): Promise<RemovalStep<R>>;
   remove(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>>;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ServiceError, type BoxRecord, type Read } from '../../service/index.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { Looks } from './looks.ts';
@@ -29,7 +30,10 @@ class Bench {
   claimant: string | undefined;
   deleteSentAt: string | undefined;
   reads = 0;
-  readonly memory: Memory<BoxRecord> = new Memories<BoxRecord>((base) => base).of('k', 'u', 0);
+  readonly memory: Memory<BoxRecord> = new Memories<BoxRecord>((base) => base, {
+    clock: new VirtualClock(),
+    random: () => 0,
+  }).of('k', 'u');
 
   get looks(): Looks<ManagedResource, BoxRecord, unknown, Memory<BoxRecord>> {
     const kind = {

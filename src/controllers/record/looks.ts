@@ -1,11 +1,10 @@
-import type { Random } from '../../base/clock.ts';
 import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
 import type { Adoptee, Looked } from './decide.ts';
-import { failureVerdict } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
 import type { CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
+import { failed as noteFailed } from './outcome.ts';
 import type { ManagedResource } from './resource.ts';
 import { searchByMarker, type SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
@@ -41,7 +40,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (unchanged !== undefined) return unchanged;
     const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
     if (read.kind === 'found') {
-      memory.failures = 0;
+      memory.attempts.succeeded('read', '');
       memory.glances = 0;
       memory.absence.noteFound();
       const lagEnds = (memory.lastWriteEndedAt ?? -Infinity) + handle.poll.lagWindowMs;
@@ -80,7 +79,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (list.kind !== 'found' || entry === undefined) return undefined;
     if (!this.#kind.showsNothingNew(entry as unknown as Rec, known)) return undefined;
     memory.glances += 1;
-    memory.failures = 0;
+    memory.attempts.succeeded('read', '');
     return found(known, list.startedAt);
   }
 
@@ -141,7 +140,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
-    pass.memory.failures = 0;
+    pass.memory.attempts.succeeded('read', '');
     return { kind: 'seen', value: outcome, startedAt: list.startedAt };
   }
 
@@ -154,7 +153,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       if (read.error.status === 403) return seen({ kind: 'notThere', recheckAfterMs: unseen() }, 0);
       return failed(read.error, pass);
     }
-    pass.memory.failures = 0;
+    pass.memory.attempts.succeeded('read', '');
     const by = this.#claimant(id, pass.resource);
     if (by !== undefined) return seen({ kind: 'claimed', by }, read.startedAt);
     const why = this.#kind.misfit(read.record, pass.handle);
@@ -233,11 +232,6 @@ export function wasGlance(memory: Pick<Memory, 'glances'>): boolean {
   return true;
 }
 
-/** 1 s doubling to 5 min, with a fifth of jitter, by failures in a row. */
-export function backoffMs(failures: number, random: Random): number {
-  return Math.min(1_000 * 2 ** Math.min(failures, 9), 300_000) * (0.8 + 0.4 * random());
-}
-
 /** Whether `record` shows an older state than `known`, by the service's own `updated`. */
 export function isOlder(record: AnyRecord, known: AnyRecord | undefined): boolean {
   return (
@@ -274,19 +268,20 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
 
 type Failed = { kind: 'failed'; verdict: Verdict };
 
-/** What of a pass a failure needs: who to count it for, and jitter. */
+/** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {
-  memory: { failures: number };
-  random: Random;
+  memory: Pick<Memory, 'attempts'>;
 }
 
 function failedRead(read: Exclude<Read<unknown>, { kind: 'found' }>, pass: Failing): Failed {
   return failed(read.kind === 'unknown' ? read.error : undefined, pass);
 }
 
-function failed(error: ServiceError | undefined, pass: Failing): Failed {
-  const delay = backoffMs(pass.memory.failures++, pass.random);
-  if (error !== undefined) return { kind: 'failed', verdict: failureVerdict(error, delay) };
+function failed(error: ServiceError | undefined, { memory }: Failing): Failed {
+  const { attempts } = memory;
+  if (error !== undefined) {
+    return { kind: 'failed', verdict: noteFailed(error, { attempts, aspect: 'read', fingerprint: '' }) };
+  }
   const message = 'The owner workspace answers 404: check spec.owner and what the credentials can see';
-  return { kind: 'failed', verdict: verdict('Unknown', message, delay) };
+  return { kind: 'failed', verdict: attempts.failed('read', '', verdict('Unknown', message)) };
 }

@@ -1,7 +1,7 @@
-import type { AnyRecord } from '../../service/index.ts';
+import type { Clock, Random } from '../../base/clock.ts';
+import type { AnyRecord, ServiceClient } from '../../service/index.ts';
+import { Attempts } from './attempts.ts';
 import { AbsenceLog } from './existence.ts';
-import { SlowRetry } from './slow-retry.ts';
-import type { Verdict } from './status/verdict.ts';
 
 /** How the last create, or delete, that this process sent ended. */
 export type SentOutcome = 'unsent' | 'refused' | 'unknown' | 'accepted';
@@ -32,25 +32,28 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;
-  readonly refusals: SlowRetry<Verdict>;
-  /** Failures in a row of calls that may be tried again. */
-  failures: number;
+  readonly attempts: Attempts;
+  /** Who the last pass spoke to the service as: others may be let do what these were not. */
+  client: ServiceClient | undefined;
   /** When this process first handled the present generation; `isNew`: nobody had before. */
   generation: { value: number; since: number; isNew: boolean } | undefined;
-  /** How often the same difference was put right. */
-  convergence: { difference: string; count: number } | undefined;
 }
 
 /** Memories by key of the resource; a new uid under an old name starts anew. */
 export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>> {
   readonly #byKey = new Map<string, M>();
   readonly #create: (base: Memory<Rec>) => M;
+  readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor(create: (base: Memory<Rec>) => M) {
+  constructor(create: (base: Memory<Rec>) => M, { clock, random }: { clock: Clock; random: Random }) {
     this.#create = create;
+    this.#clock = clock;
+    this.#random = random;
   }
 
-  of(key: string, uid: string, now: number): M {
+  of(key: string, uid: string): M {
+    const now = this.#clock.monotonic();
     const known = this.#byKey.get(key);
     if (known !== undefined && known.uid === uid) return known;
     const absence = new AbsenceLog();
@@ -67,10 +70,9 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       adopting: undefined,
       glances: 0,
       absence,
-      refusals: new SlowRetry<Verdict>(),
-      failures: 0,
+      attempts: new Attempts(this.#clock, this.#random),
+      client: undefined,
       generation: undefined,
-      convergence: undefined,
     });
     this.#byKey.set(key, fresh);
     return fresh;

@@ -1,4 +1,5 @@
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { CONDITIONS } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ReconcileContext, Result } from '../../kube/index.ts';
@@ -19,6 +20,7 @@ import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { isPaused, policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
+import { notSupported } from './status/gate.ts';
 import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
@@ -68,7 +70,7 @@ export class RecordReconciler<
     this.#context = options.context;
     this.#kind = options.kind;
     this.#cache = options.cache;
-    this.#memories = new Memories(options.memory);
+    this.#memories = new Memories(options.memory, options.context);
     this.#looks = new Looks(options.kind, (id, except) => this.#claimant(id, except));
     this.#effects = new Effects(options.context, options.kind, options.cache);
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
@@ -95,17 +97,25 @@ export class RecordReconciler<
       return {};
     }
     const { clock } = this.#context;
-    const memory = this.#memories.of(key, resource.metadata.uid, clock.monotonic());
+    const memory = this.#memories.of(key, resource.metadata.uid);
+    if (memory.generation === undefined) startWith(memory, resource);
+    if (run.priority === 'user') memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
+      if (memory.generation !== undefined) memory.attempts.startOver();
       const isNew = resource.status.observedGeneration !== generation;
       memory.generation = { value: generation, since: clock.monotonic(), isNew };
     }
+    const wishMs = memory.attempts.wish(
+      resource.metadata.annotations?.[ANNOTATIONS.requestedAt],
+      resource.status.lastHandledRequest,
+    );
     const word = this.#firstWord(resource, memory, run);
     try {
       const outcome = await this.#pass(resource, memory, run);
       await word?.cancel();
-      return await this.#record(resource, memory, outcome, run);
+      const result = await this.#record(resource, memory, outcome, run);
+      return wishMs === undefined ? result : soonest(result, wishMs);
     } catch (error) {
       const anew = afterConflict(error, run);
       this.#kind.forgetUnwritten?.(memory);
@@ -121,6 +131,10 @@ export class RecordReconciler<
     const { connections, clock, random } = this.#context;
     const state = connections.resolve(resource.metadata.namespace, resource.spec.connectionRef);
     const handle = usableHandle(state, resource);
+    if (handle !== undefined && memory.client !== handle.client) {
+      if (memory.client !== undefined) memory.attempts.accessChanged();
+      memory.client = handle.client;
+    }
     const marker = this.#marker(resource);
     const pass: Pass<R, Rec, M> | undefined =
       handle === undefined
@@ -142,7 +156,7 @@ export class RecordReconciler<
       const step = decideRecord(seen);
       if (step.do !== 'look') {
         this.#context.observer?.step(this.#kind.type.kind, step.do);
-        const held = SENDING.has(step.do) ? await this.#status.hold(resource, run.signal) : undefined;
+        const held = SENDING.has(step.do) ? await this.#held(resource, pass, step, run) : undefined;
         if (held !== undefined) return { wish: { verdict: held, fields: {} } };
         return this.#act(resource, memory, marker, pass, step, run);
       }
@@ -186,7 +200,7 @@ export class RecordReconciler<
       deleteSent: resource.status.deleteSentAt !== undefined,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
       inStep: (desired) => this.#kind.inStep(resource, desired),
-      refusal: (desired) => this.#effects.refusal(memory, resource, desired, now),
+      refusal: (desired) => this.#effects.refusal(memory, desired),
     };
   }
 
@@ -303,7 +317,9 @@ export class RecordReconciler<
       case 'unclaim':
         return this.#effects.unclaim(resource, memory, run.signal);
       case 'clearIntent':
-        return this.#effects.clearIntent(resource, memory, run.signal);
+        return this.#effects.clearIntent(resource, memory, run.signal, {
+          finalizerToo: step.finalizerToo === true,
+        });
       case 'claim':
         return this.#effects.claim({ resource, memory, marker, signal: run.signal }, step.id);
       default:
@@ -334,6 +350,24 @@ export class RecordReconciler<
       default:
         return step satisfies never;
     }
+  }
+
+  /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
+  async #held(
+    resource: R,
+    pass: Pass<R, Rec, M> | undefined,
+    step: RecordStep<Rec, Desired>,
+    run: ReconcileContext,
+  ): Promise<Verdict | undefined> {
+    const lost = await this.#status.hold(resource, run.signal);
+    if (lost !== undefined || pass === undefined) return lost;
+    const { endpoint } = pass.handle;
+    const record = 'record' in step ? step.record : undefined;
+    const identity = {
+      home: { endpoint, owner: pass.owner },
+      ...(record === undefined ? {} : { id: record.id }),
+    };
+    return notSupported(this.#kind.type.kind, identity);
   }
 
   /** A stored object that does not fit its schema: say so; when deleted, let go only what has no record. */
@@ -393,7 +427,10 @@ export class RecordReconciler<
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
     const { again = false, quiet = false, soon = false, wish } = outcome;
     if (wish !== undefined && !(quiet && this.#mayStaySilent(memory))) {
-      await this.#status.write(resource, wish, run.signal);
+      const stop = await this.#status.write(resource, wish, run.signal);
+      // What was to be noted before it is done cannot be: it is not done.
+      if (stop !== undefined)
+        return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS, priority: 'periodic' };
     }
     if (again) return { requeueAfterMs: 0, priority: run.priority };
     if (soon) return { requeueAfterMs: FIRST_WORD_MS, priority: run.priority };
@@ -439,6 +476,22 @@ export class RecordReconciler<
 
 /** One call of the queue, and which reads of Secrets count in it. */
 type RecordRun = ReconcileContext & { secretsAfter: number | undefined };
+
+/** Reasons that say that the service has not taken what is declared. */
+const NOT_TAKEN: ReadonlySet<string> = new Set(['Refused', 'NotApplied', 'NotConverging', 'NameTaken']);
+
+/** A process that starts finds in status what was refused before: not every one of them is sent at once. */
+function startWith({ attempts }: Memory, { metadata, status }: ManagedResource): void {
+  const stalled = status.conditions?.find(({ type }) => type === CONDITIONS.stalled);
+  if (stalled === undefined || stalled.observedGeneration !== metadata.generation) return;
+  if (NOT_TAKEN.has(stalled.reason)) {
+    attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
+  }
+}
+
+function soonest(result: Result, ms: number): Result {
+  return { ...result, requeueAfterMs: Math.min(result.requeueAfterMs ?? ms, ms) };
+}
 
 /** Ids are unique per service only: where both are known to live elsewhere, they are different records. */
 function sameHome(a: ManagedResource, b: ManagedResource): boolean {

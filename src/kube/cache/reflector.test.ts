@@ -149,12 +149,12 @@ describe('Reflector', () => {
     });
     await clock.advance(200_000);
     const delays = notices.map((n) => (n.kind === 'error' ? n.delayMs : 0));
-    expect(delays.slice(0, 4)).toEqual([150, 300, 600, 1_200]);
-    expect(Math.max(...delays)).toBe(22_500);
+    expect(delays.slice(0, 4)).toEqual([250, 500, 1_000, 2_000]);
+    expect(Math.max(...delays)).toBe(37_500);
     notices.length = 0;
     port.onRequest = () => refusal(429, 'TooManyRequests', { retryAfterSeconds: 40 });
     await clock.advance(70_000);
-    expect(notices[0]).toMatchObject({ delayMs: 62_500 });
+    expect(notices[0]).toMatchObject({ delayMs: 50_000 });
   });
 
   it('opens a new watch when the connection has been silent for three minutes', async () => {

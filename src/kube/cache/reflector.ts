@@ -1,5 +1,5 @@
+import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
-import { backoffDelay, type BackoffOptions } from '../work/backoff.ts';
 import { Deadline } from './deadline.ts';
 import { KubeApiError, statusOf } from '../errors.ts';
 import { hasName, MalformedAnswerError, parsePage, versionIn, type Page } from './list-page.ts';
@@ -68,7 +68,7 @@ const GOOD_LIFE_MS = 10_000;
 /** Refusals of one version in a row before the list is made anew. */
 const REFUSALS_TO_RELIST = 4;
 const RETRY_AFTER_CAP_MS = 60_000;
-const BACKOFF: BackoffOptions = { baseMs: 200, maxMs: 30_000 };
+const BACKOFF: Curve = { firstMs: 200, longestMs: 30_000, jitter: 0.5 };
 
 /**
  * Follows one kind: a list in pages, then watches that resume where the last one ended. No error ends it;
@@ -293,8 +293,7 @@ export class Reflector<T extends KubeObject> {
 
   #delay(failures: number, error: Error | undefined): number {
     const asked = error instanceof KubeApiError ? (error.retryAfterMs ?? 0) : 0;
-    const backoff = backoffDelay(failures, BACKOFF, this.#options.random);
-    return Math.min(asked, RETRY_AFTER_CAP_MS) + backoff;
+    return backoffMs(failures, BACKOFF, this.#options.random, Math.min(asked, RETRY_AFTER_CAP_MS));
   }
 
   #selectors(): { labelSelector: string | undefined; fieldSelector: string | undefined } {

@@ -97,7 +97,7 @@ export class EventRecorder implements Recorder {
     this.#queue = new WorkQueue({
       clock: options.clock,
       random: options.random,
-      backoff: { baseMs: 500, maxMs: 10_000 },
+      backoff: { firstMs: 500, longestMs: 10_000 },
     });
     this.#overall = new TokenBucket(options.clock, options.overall ?? { perSecond: 20, burst: 200 });
   }

@@ -1,5 +1,7 @@
+import { parseExactJson } from '../../base/exact-json.ts';
+
 /**
- * JSON from the network: undefined when it does not parse. A member named `__proto__` is dropped, because
+ * JSON from the network, whole numbers exact: undefined when it does not parse. A member named `__proto__` is dropped, because
  * whoever copies it by assignment would change the copy's prototype.
  */
 export function parseJson(text: string): unknown {
@@ -7,13 +9,13 @@ export function parseJson(text: string): unknown {
     // The reviver costs three times the parsing, so only the rare text that needs it pays. Escapes could
     // spell the name too.
     return text.includes('__proto__') || text.includes('\\u005f') || text.includes('\\u005F')
-      ? JSON.parse(text, withoutProto)
-      : JSON.parse(text);
+      ? parseExactJson(text, isProto)
+      : parseExactJson(text);
   } catch {
     return undefined;
   }
 }
 
-function withoutProto(key: string, value: unknown): unknown {
-  return key === '__proto__' ? undefined : value;
+function isProto(name: string): boolean {
+  return name === '__proto__';
 }

@@ -1,3 +1,4 @@
+import { exactJson } from '../../base/exact-json.ts';
 import { request as send, type Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { AgentPair } from './agents.ts';
@@ -171,7 +172,7 @@ export class UndiciKubePort implements KubePort {
         dispatcher: this.#agents.for(access)[kind],
         method: request.method,
         headers,
-        body: request.body === undefined ? null : JSON.stringify(request.body),
+        body: request.body === undefined ? null : exactJson(request.body),
         signal: request.signal ?? null,
       });
       status = response.statusCode;

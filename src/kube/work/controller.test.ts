@@ -57,7 +57,7 @@ describe('Controller', () => {
     const at: number[] = [];
     const failures: number[] = [];
     const { clock, controller, metrics } = make({
-      backoff: { baseMs: 100, maxMs: 10_000 },
+      backoff: { firstMs: 100, longestMs: 10_000 },
       reconcile: async (_key, context) => {
         at.push(clock.monotonic());
         failures.push(context.failures);

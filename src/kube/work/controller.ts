@@ -1,6 +1,6 @@
+import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
-import type { BackoffOptions } from './backoff.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { moreUrgent, WorkQueue, type Priority, type WorkItem } from './queue.ts';
 
@@ -41,7 +41,7 @@ export interface ControllerOptions {
   graceMs?: number;
   /** How long passes in flight may go on once the controller is told to stop, milliseconds. @default 20000 */
   drainMs?: number;
-  backoff?: BackoffOptions;
+  backoff?: Curve;
 }
 
 /** The reason of a pass's signal when the pass took longer than its deadline. */

@@ -121,7 +121,7 @@ describe('WorkQueue', () => {
   });
 
   it('backs off per key and starts again after forget', () => {
-    const { queue } = make({ backoff: { baseMs: 100, maxMs: 1_000 } });
+    const { queue } = make({ backoff: { firstMs: 100, longestMs: 1_000 } });
     expect([queue.addRateLimited('a'), queue.addRateLimited('a'), queue.addRateLimited('b')]).toEqual([
       100, 200, 100,
     ]);

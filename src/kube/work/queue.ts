@@ -1,5 +1,6 @@
+import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
-import { ItemBackoff, RECONCILE_BACKOFF, type BackoffOptions } from './backoff.ts';
+import { ItemBackoff, RECONCILE_BACKOFF } from './item-backoff.ts';
 
 /** Who is waiting: a person who changed something, the cluster or the service, or nobody (a periodic look). */
 export type Priority = 'user' | 'normal' | 'periodic';
@@ -33,7 +34,7 @@ export interface WorkQueueOptions {
   clock: Clock;
   random: Random;
   /** Waits between failures of one key. @default RECONCILE_BACKOFF */
-  backoff?: BackoffOptions;
+  backoff?: Curve;
   observer?: QueueObserver;
   /**
    * After so many keys of more urgent priorities in a row a waiting less urgent one has its turn, so that a

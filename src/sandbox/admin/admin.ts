@@ -5,9 +5,14 @@ import type { Fault } from '../edge/faults.ts';
 import type { HideCreated } from '../edge/hidden.ts';
 import type { ListLag } from '../edge/lag.ts';
 import { compileRules, type ReadingChoice } from '../edge/readings.ts';
+import type { UnreadRecord } from '../edge/unread.ts';
 import type { OperationFault } from '../instances/run/operation-faults.ts';
 import type { Service } from '../service.ts';
 import type { Durations } from '../settings.ts';
+import { checkState, StateError, type StateDocument } from '../state/document.ts';
+import { exportState } from '../state/export.ts';
+import { importState } from '../state/import.ts';
+import { resetState } from '../state/reset.ts';
 import { grantToken, tokenHash } from '../security/tokens.ts';
 import { restore, snapshot, type Snapshot } from './snapshot.ts';
 
@@ -101,10 +106,14 @@ export class Admin {
 
   /** Moves the service's clock; what falls due in between happens at once, in order. */
   jump(ms: number): void {
-    const { time, store, engine } = this.#service;
+    this.#moveClock(ms);
+    this.#service.engine.rearm();
+  }
+
+  #moveClock(ms: number): void {
+    const { time, store } = this.#service;
     time.setSkew(time.skew + ms);
     store.database.run(() => store.settings.put({ id: 'skew', value: time.skew }));
-    engine.rearm();
   }
 
   /** Makes tokens invalid: one, those of a user (by email or user name), or all. Returns how many. */
@@ -150,6 +159,11 @@ export class Admin {
     return this.#parts.calls.list(filter);
   }
 
+  /** Paths and headers that were asked for and that nothing answers or reads. */
+  unread(): readonly UnreadRecord[] {
+    return this.#parts.unread.list();
+  }
+
   clearCalls(): void {
     this.#parts.calls.clear();
   }
@@ -189,6 +203,45 @@ export class Admin {
     restore(this.#service.store, from);
     this.#service.engine.load();
     this.#service.engine.rearm();
+  }
+
+  /** Everything stored, as JSON; passwords and tokens are masked unless `secrets` is true. */
+  exportState(secrets = false): StateDocument {
+    const { engine, store, time, schemaBase } = this.#service;
+    engine.settle();
+    return exportState(store, { now: time.now(), schemaBase, secrets });
+  }
+
+  /** Puts a state in the place of everything stored, and the service's clock to its time. @throws StateError */
+  importState(value: unknown): void {
+    const state = checkState(value);
+    const { schemaBase, store, time } = this.#service;
+    if (state.schemaBase !== undefined && state.schemaBase !== schemaBase) {
+      throw new StateError(
+        `the state has the schema base ${state.schemaBase}: start with --schema-base of it`,
+      );
+    }
+    this.#replace(() => {
+      importState(store, state);
+      // First of all: nothing of the state falls due in between.
+      this.#moveClock(state.now - time.now());
+    });
+  }
+
+  /** Removes everything but users and workspaces. */
+  resetState(): void {
+    const { store, time } = this.#service;
+    this.#replace(() => resetState(store, time.now()));
+  }
+
+  #replace(change: () => void): void {
+    const { engine, scripts, store, views } = this.#service;
+    const before = store.instances.all();
+    change();
+    for (const { id } of before) scripts?.end(id);
+    views.clear();
+    engine.load();
+    engine.rearm();
   }
 
   get #service(): Service {

@@ -108,6 +108,10 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
     },
   },
   'DELETE /calls': { about: 'Forgets them.', run: ({ admin }) => admin.clearCalls() },
+  'GET /unread': {
+    about: 'Paths and headers that clients asked for and that nothing here answers or reads.',
+    run: ({ admin }) => admin.unread(),
+  },
   'GET /records/{id}': {
     about: 'All stored records of a table.',
     run: ({ admin, id }) => admin.records(tableOf(id)),
@@ -120,6 +124,18 @@ export const CONTROLS: Readonly<Record<string, Control>> = {
   'DELETE /records/{id}': {
     about: 'Removes a stored record by hand: {id}.',
     run: ({ admin, id, body }) => admin.removeRecord(tableOf(id), String(body['id'])),
+  },
+  'GET /state': {
+    about: 'Everything stored, as JSON; query secrets=true shows passwords and tokens.',
+    run: ({ admin, query }) => admin.exportState(query.get('secrets') === 'true'),
+  },
+  'PUT /state': {
+    about: 'Puts an exported state in the place of everything stored.',
+    run: ({ admin, body }) => admin.importState(body),
+  },
+  'DELETE /state': {
+    about: 'Removes everything but users and workspaces.',
+    run: ({ admin }) => admin.resetState(),
   },
   'POST /snapshots': {
     about: 'Keeps a copy of everything stored under {name}.',

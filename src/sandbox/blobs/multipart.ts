@@ -7,6 +7,11 @@ export interface Part {
   content: Uint8Array;
 }
 
+/** RFC 2046 section 5.1.1. */
+const MAX_BOUNDARY = 70;
+/** Of the headers of one part, bytes. */
+const MAX_HEAD = 16_384;
+
 const CRLF = Buffer.from('\r\n');
 const GAP = Buffer.from('\r\n\r\n');
 
@@ -15,16 +20,20 @@ export function parseMultipart(contentType: string, body: Uint8Array): Part[] {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const mark = boundary?.[1] ?? boundary?.[2];
   if (mark === undefined) throw badRequest('Content-Type: multipart/form-data needs a boundary');
+  if (mark.length > MAX_BOUNDARY)
+    throw badRequest(`Content-Type: the boundary has more than ${MAX_BOUNDARY} characters`);
   const data = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const delimiter = Buffer.from(`--${mark}`);
+  const end = Buffer.concat([CRLF, delimiter]);
   const parts: Part[] = [];
   let at = data.indexOf(delimiter);
   while (at !== -1) {
     const start = at + delimiter.length;
     if (data.subarray(start, start + 2).toString() === '--') return parts;
-    const next = data.indexOf(Buffer.concat([CRLF, delimiter]), start);
+    const next = data.indexOf(end, start);
     const gap = data.indexOf(GAP, start);
     if (next === -1 || gap === -1 || gap > next) break;
+    if (gap - start > MAX_HEAD) throw badRequest('the headers of a part are too long');
     parts.push(readPart(data.subarray(start, gap).toString('utf8'), data.subarray(gap + 4, next)));
     at = next + 2;
   }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, notFound, Refusal } from '../http.ts';
-import type { BlobDoc } from '../model.ts';
-import type { Service } from '../service.ts';
 import { parseMultipart } from './multipart.ts';
+import { blobUrl } from './url.ts';
+import { canSeeBlob } from './visibility.ts';
 
 /** service-behaviour.md 4: 10 MB for a file. */
 export const MAX_BLOB_BYTES = 10_000_000;
@@ -17,21 +17,29 @@ const BlobRecord = Type.Object({
   content_type: Type.String(),
 });
 
-/** The path under which a blob is read: the `url` of its record. */
-export function blobUrl(blob: BlobDoc): string {
-  return `/services/blobs/download/${blob.id}/${encodeURIComponent(blob.name)}`;
-}
+/** `type/subtype` with parameters (RFC 9110 section 8.3.1): it becomes a header of each download. */
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:[ \t]*;[ -~\t]{0,512})?$/;
+const ANY_TYPE = 'application/octet-stream';
 
-const URL_FORM = /^(?:https?:\/\/[^/]+)?\/?services\/blobs\/download\/([0-9a-f]{24})\/[^/]+$/;
+/** What a browser is told: somebody else's file is kept, never shown as a page of this service. */
+const DOWNLOAD = {
+  'content-security-policy': "sandbox; default-src 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+};
 
-/** The stored blob behind a download path, undefined when it names none. */
-export function blobByUrl(service: Service, url: string): BlobDoc | undefined {
-  const id = URL_FORM.exec(url)?.[1];
-  return id === undefined ? undefined : service.store.blobs.get(id);
+function disposition(name: string): string {
+  const plain = name.replaceAll(/[^ -~]|["\\%]/g, '_');
+  // The characters that encodeURIComponent leaves and RFC 8187 does not.
+  const coded = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${coded}`;
 }
 
 function store(call: Call, name: string, type: string, content: Uint8Array): Outcome {
   const { service } = call;
+  if (!MEDIA_TYPE.test(type)) throw badRequest(`Content-Type: ${JSON.stringify(type)} is not a media type`);
   if (content.byteLength > MAX_BLOB_BYTES) {
     throw new Refusal(413, `the file has ${content.byteLength} bytes, at most ${MAX_BLOB_BYTES} are taken`);
   }
@@ -45,6 +53,7 @@ function store(call: Call, name: string, type: string, content: Uint8Array): Out
   const blob = service.store.blobs.put({
     id: service.ids.blob(),
     name: plain,
+    account: call.caller.account,
     content_type: type,
     length: content.byteLength,
     upload_date: service.time.stamp(),
@@ -74,7 +83,7 @@ export const blobRoutes: readonly Route[] = [
       if (file?.filename === undefined || files.length > 1) {
         throw badRequest(`the form holds ${files.length} files, exactly one is expected`);
       }
-      return store(call, file.filename, file.contentType ?? 'application/octet-stream', file.content);
+      return store(call, file.filename, file.contentType ?? ANY_TYPE, file.content);
     },
   },
   {
@@ -85,13 +94,13 @@ export const blobRoutes: readonly Route[] = [
     errors: [400],
     body: 'bytes',
     answer: BlobRecord,
-    handler: (call) =>
-      store(
-        call,
-        param(call, 'file_name'),
-        call.headers['content-type'] || 'application/octet-stream',
-        call.raw,
-      ),
+    handler: (call) => {
+      const type = call.headers['content-type'] ?? '';
+      // An empty file is one that says what it is.
+      if (call.raw.length === 0 && type === '')
+        throw badRequest('there is no body: send the file as the body');
+      return store(call, param(call, 'file_name'), type || ANY_TYPE, call.raw);
+    },
   },
   {
     method: 'GET',
@@ -99,20 +108,27 @@ export const blobRoutes: readonly Route[] = [
     summary: 'Read a stored file',
     success: 200,
     errors: [400],
-    text: 'application/octet-stream',
+    // Whatever it was uploaded as.
+    text: '*/*',
     handler: (call) => {
       const id = param(call, 'file_id');
       if (!/^[0-9a-f]{24}$/.test(id)) throw badRequest(`file_id: "${id}" is not an id of 24 hex digits`);
       const blob = call.service.store.blobs.get(id);
       const content = blob === undefined ? undefined : call.service.store.content.get(blob.id);
-      if (blob === undefined || content === undefined || blob.name !== param(call, 'file_name')) {
+      const named = blob?.name === param(call, 'file_name');
+      if (
+        blob === undefined ||
+        content === undefined ||
+        !named ||
+        !canSeeBlob(call.service, call.caller, blob)
+      ) {
         throw notFound(`there is no file ${id} of that name`);
       }
       return {
         kind: 'bytes',
         bytes: content,
-        type: blob.content_type,
-        headers: { 'x-content-type-options': 'nosniff' },
+        type: MEDIA_TYPE.test(blob.content_type) ? blob.content_type : ANY_TYPE,
+        headers: { ...DOWNLOAD, 'content-disposition': disposition(blob.name) },
       };
     },
   },

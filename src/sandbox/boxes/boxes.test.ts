@@ -217,7 +217,7 @@ test('stack and bindings list what the box refers to', async () => {
   const stack = await ok(call('GET', `${box.uri}/stack`));
   expect(stack.map((entry: { id: string }) => entry.id)).toEqual([box.id, child.box.id]);
   expect((await call('GET', `${box.uri}/bindings`)).body).toEqual([
-    { id: bound.box.id, uri: bound.box.uri, name: bound.box.name, icon: '' },
+    { id: bound.box.id, uri: bound.box.uri, name: bound.box.name },
   ]);
 });
 
@@ -264,4 +264,158 @@ test('a profile may hold anything; what looks wrong in a known family is said in
     '299 - "profile.instances should be a whole number", 299 - "profile.colour is no known property"',
   );
   expect((await post('open', { schema: 'x/y/profile', anything: 1 })).headers['warning']).toBeUndefined();
+});
+
+// V9
+test('a mask that comes back means the value that was there, in boxes, deploys and instances', async () => {
+  const { call, clock, deployable, sandbox } = await startFixture({ readings: { passwords: 'masked' } });
+  const secret = { ...variable('PW'), type: 'Password', value: 'hunter2' };
+  const { box, policy } = await deployable({}, { variables: [secret] });
+  const seen = await ok(call('GET', box.uri));
+  expect(seen.variables[0].value).toBe('********');
+  const { changed } = (await call('PUT', `${box.uri}/diff`, seen)).body;
+  expect(changed).toBe(false);
+  await ok(call('PUT', box.uri, { ...seen, description: 'x' }));
+  const request = (variables: object[]): object => ({
+    schema: `${sandbox.schemaBase}/deploy-instance-request`,
+    box: { id: box.id, variables },
+    policy_box: { id: policy.id },
+  });
+  const inherits = await ok(call('POST', '/services/instances', request(seen.variables)));
+  expect(inherits.variables).toEqual([]);
+  const own = await ok(call('POST', '/services/instances', request([{ name: 'PW', value: 'own' }])));
+  await clock.advance(10_000);
+  const shown = await ok(call('GET', own.uri));
+  expect(shown.variables[0].value).toBe('********');
+  await ok(call('PUT', own.uri, { ...shown, tags: ['t'] }));
+  sandbox.admin.setReadings({ passwords: 'plain' });
+  expect((await call('GET', box.uri)).body).toMatchObject({
+    description: 'x',
+    variables: [{ value: 'hunter2' }],
+  });
+  expect((await call('GET', own.uri)).body).toMatchObject({ tags: ['t'], variables: [{ value: 'own' }] });
+});
+
+test('a mask that stands for nothing is refused, and a diff shows no value that is not shown', async () => {
+  const { call, deployable } = await startFixture({ readings: { passwords: 'masked' } });
+  const secret = { ...variable('PW'), type: 'Password', value: 'hunter2' };
+  const { box } = await deployable({}, { variables: [secret] });
+  const fresh = { ...variable('NEW'), type: 'Password', value: '********' };
+  const refused = await call('PUT', box.uri, { variables: [fresh] });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('send the value') },
+  });
+  const diff = await call('PUT', `${box.uri}/diff`, { variables: [{ ...secret, value: 'other' }] });
+  expect(diff.body.changed).toBe(true);
+  expect(JSON.stringify(diff.body)).not.toMatch(/hunter2|other/);
+});
+
+// V11
+const wholeBox = (base: string, url: string): object => ({
+  schema: `${base}/boxes/script`,
+  name: 'whole',
+  requirements: ['Linux'],
+  variables: [variable('A')],
+  events: { install: { url } },
+  files: [{ name: 'f' }],
+  claims: ['Linux'],
+});
+
+test('one POST makes a whole box where that reading is chosen; otherwise a Warning names what was left out', async () => {
+  const empty = await startFixture();
+  const { url } = await empty.upload('i.sh', 'exit 0');
+  const left = await empty.call('POST', '/services/boxes', wholeBox(empty.sandbox.schemaBase, url));
+  expect(left).toMatchObject({ status: 200, body: { variables: [], events: {} } });
+  for (const name of ['variables', 'events', 'files', 'claims'])
+    expect(left.headers['warning']).toContain(name);
+  const whole = await startFixture({ readings: { boxPost: 'complete' } });
+  const file = await whole.upload('i.sh', 'exit 0');
+  const base = whole.sandbox.schemaBase;
+  const made = await whole.call('POST', '/services/boxes', wholeBox(base, file.url));
+  expect(made.body).toMatchObject({
+    variables: [{ name: 'A' }],
+    events: { install: { url: file.url } },
+    files: [{ name: 'f' }],
+  });
+  expect(made.headers['warning']).not.toContain('variables');
+  const wrong = {
+    ...wholeBox(base, file.url),
+    name: 'wrong',
+    variables: [{ name: 'P', type: 'Port', value: 'x' }],
+  };
+  expect((await whole.call('POST', '/services/boxes', wrong)).status).toBe(400);
+  const lost = wholeBox(base, `/services/blobs/download/${'0'.repeat(24)}/x`);
+  expect((await whole.call('POST', '/services/boxes', { ...lost, name: 'lost' })).status).toBe(400);
+});
+
+// V13
+test('what is not set is absent: readme, dockerfile, profile and icon', async () => {
+  const { call, deployable, sandbox } = await startFixture();
+  const base = sandbox.schemaBase;
+  const { box, policy } = await deployable();
+  const docker = {
+    schema: `${base}/boxes/docker`,
+    name: 'd',
+    requirements: [],
+    dockerfile: null,
+    icon: null,
+  };
+  const records = [box, policy, await ok(call('POST', '/services/boxes', docker))];
+  records.push(...(await ok(call('GET', '/services/boxes'))));
+  for (const record of records) {
+    for (const name of ['readme', 'dockerfile', 'icon']) expect(Object.keys(record)).not.toContain(name);
+  }
+  expect((await call('PUT', box.uri, { icon: '/i.png' })).body.icon).toBe('/i.png');
+  expect(Object.keys((await call('PUT', box.uri, { icon: '' })).body)).not.toContain('icon');
+});
+
+// V14
+test('the profile of a cloudformation box carries its schema, or is not there', async () => {
+  const { call, clock, sandbox } = await startFixture({ readings: { boxPut: 'more' } });
+  const base = sandbox.schemaBase;
+  const aws = {
+    schema: `${base}/aws/provider`,
+    type: 'Amazon Web Services',
+    name: 'a',
+    credentials: { role: 'r' },
+  };
+  const provider = await ok(call('POST', '/services/providers', aws));
+  await clock.advance(10_000);
+  const body = {
+    schema: `${base}/boxes/cloudformation`,
+    name: 'c',
+    type: 'S3 Bucket',
+    provider_id: provider.id,
+    requirements: [],
+  };
+  const box = await ok(call('POST', '/services/boxes', body));
+  expect(Object.keys(box)).not.toContain('profile');
+  const profile = { instances: 1 };
+  for (const answer of [
+    await call('POST', '/services/boxes', { ...body, name: 'd', profile }),
+    await call('PUT', box.uri, { profile }),
+  ]) {
+    expect(answer).toMatchObject({ status: 400, body: { message: 'profile.schema: is required' } });
+  }
+  const full = { schema: `${base}/aws/compute/profile` };
+  expect((await call('PUT', box.uri, { profile: full })).body.profile).toEqual(full);
+  const other = { provider_id: '00000000-0000-4000-8000-000000000001' };
+  expect((await call('PUT', box.uri, other)).body.message).toContain('needs an AWS provider');
+});
+
+test('a Warning header has an end, whatever is in a profile', async () => {
+  const { call, sandbox } = await startFixture();
+  const base = sandbox.schemaBase;
+  const odd = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`${'x'.repeat(500)}${n}`, 1]));
+  const { status, headers } = await call('POST', '/services/boxes', {
+    schema: `${base}/boxes/policy`,
+    name: 'p',
+    provider_id: '00000000-0000-4000-8000-000000000001',
+    claims: [],
+    profile: { schema: `${base}/test/compute/profile`, ...odd },
+  });
+  expect(status).toBe(200);
+  expect(headers['warning']).toContain('and 4990 more');
+  expect(headers['warning']?.length).toBeLessThan(4_000);
 });

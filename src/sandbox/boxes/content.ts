@@ -1,9 +1,9 @@
-import { canSeeBox } from '../access.ts';
-import { blobByUrl } from '../blobs/routes.ts';
+import { canSee, canSeeBox } from '../access.ts';
+import { visibleBlob } from '../blobs/visibility.ts';
 import { badRequest } from '../http.ts';
-import type { BoxDoc, Variable } from '../model.ts';
+import type { Variable } from '../model.ts';
 import type { Caller, Service } from '../service.ts';
-import { boxChildren } from './tree.ts';
+import { variableKey } from './masks.ts';
 
 /** Defaults of a variable that a request may leave out; `scope` is absent for the main box, never "". */
 export function normalVariable(variable: Variable): Variable {
@@ -17,17 +17,31 @@ export function normalVariable(variable: Variable): Variable {
   };
 }
 
-const key = (variable: Variable): string => `${variable.scope ?? ''} ${variable.name}`;
-
-/** @throws Refusal 400 for a variable that cannot be: twice the same, a value of the wrong form, an unknown box */
-export function checkVariables(service: Service, caller: Caller, variables: readonly Variable[]): void {
+/**
+ * Judges variables; those that were there before, with the same type and value, are not judged again: whoever
+ * sends a record back unchanged may see less than who made it.
+ * @throws Refusal 400 for a variable that cannot be: twice the same, a value of the wrong form, an unknown box
+ */
+export function checkVariables(
+  service: Service,
+  caller: Caller,
+  variables: readonly Variable[],
+  before: readonly Variable[] = [],
+): void {
+  const known = new Map(before.map((variable) => [variableKey(variable), variable]));
   const seen = new Set<string>();
   for (const variable of variables) {
-    if (seen.has(key(variable))) throw badRequest(`variables: "${variable.name}" is there twice`);
-    seen.add(key(variable));
-    checkValue(service, caller, variable);
+    const key = variableKey(variable);
+    if (seen.has(key)) throw badRequest(`variables: "${variable.name}" is there twice`);
+    seen.add(key);
+    const was = known.get(key);
+    const same = was?.type === variable.type && was.value === variable.value;
+    if (!same) checkValue(service, caller, variable);
   }
 }
+
+const INSTANCE_ID = /^i-[a-z0-9]{6}$/;
+const BOX_ID = /^[0-9a-f-]{36}$/;
 
 function checkValue(service: Service, caller: Caller, variable: Variable): void {
   const { name, type, value } = variable;
@@ -45,38 +59,37 @@ function checkValue(service: Service, caller: Caller, variable: Variable): void 
       throw badRequest(`variables.${name}: "${text}" is not one of the options ${options.join(', ')}`);
     }
   }
-  if (type === 'Box' || (type === 'Binding' && /^[0-9a-f-]{36}$/.test(text))) {
+  if (type === 'Box' || (type === 'Binding' && BOX_ID.test(text))) {
     const box = service.store.boxes.get(text);
-    if (box === undefined || !canSeeBox(caller, box)) {
+    if (box === undefined || !canSeeBox(service, caller, box)) {
       throw badRequest(`variables.${name}: there is no box ${text} that you can see`);
     }
   }
-  if (
-    type === 'File' &&
-    text.includes('services/blobs/download/') &&
-    blobByUrl(service, text) === undefined
-  ) {
-    throw badRequest(`variables.${name}: there is no uploaded file at ${text}`);
+  if (type === 'Binding' && INSTANCE_ID.test(text)) {
+    const instance = service.store.instances.get(text);
+    if (instance === undefined || !canSee(caller, instance)) {
+      throw badRequest(`variables.${name}: there is no instance ${text} that you can see`);
+    }
+  }
+  if (type === 'File' && text.includes('services/blobs/download/')) {
+    if (visibleBlob(service, caller, text) === undefined) {
+      throw badRequest(`variables.${name}: there is no uploaded file at ${text}`);
+    }
   }
 }
 
-/** @throws Refusal 400 when an event names a file that was never uploaded */
-export function checkEvents(service: Service, events: unknown): void {
-  for (const [event, file] of Object.entries((events ?? {}) as Record<string, { url: string }>)) {
-    if (blobByUrl(service, file.url) === undefined) {
+type Files = Readonly<Record<string, { url: string } | undefined>>;
+
+/**
+ * Judges the files of events, those excepted that were there before.
+ * @throws Refusal 400 when an event names a file that was never uploaded, or that the caller cannot see
+ */
+export function checkEvents(service: Service, caller: Caller, events: unknown, before: unknown = {}): void {
+  const known = (before ?? {}) as Files;
+  for (const [event, file] of Object.entries((events ?? {}) as Files)) {
+    if (file === undefined || known[event]?.url === file.url) continue;
+    if (visibleBlob(service, caller, file.url) === undefined) {
       throw badRequest(`events.${event}.url: there is no uploaded file at ${file.url}`);
     }
   }
-}
-
-/** @throws Refusal 400 when the box would contain itself */
-export function checkCycle(service: Service, box: BoxDoc): void {
-  const visit = (current: BoxDoc, path: readonly string[]): void => {
-    for (const { box: child } of boxChildren(service, current, [], '')) {
-      const id = child.version?.box ?? child.id;
-      if (path.includes(id)) throw badRequest(`variables: the box would contain itself (${child.name})`);
-      visit(child, [...path, id]);
-    }
-  };
-  visit(box, [box.version?.box ?? box.id]);
 }

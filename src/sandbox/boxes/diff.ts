@@ -1,3 +1,4 @@
+import { isBlank } from '../edge/kept.ts';
 import type { BoxDoc, Variable } from '../model.ts';
 
 interface Change {
@@ -40,20 +41,21 @@ const DETAILS: readonly [string, string][] = [
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-const blank = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  value === '' ||
-  (Array.isArray(value) && value.length === 0) ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
-
 /**
  * The stored box is the previous one, `other` the new one; members that `other` lacks are not compared. A
  * renamed variable is one removed and one added.
  */
-export function boxDiff(stored: BoxDoc, other: Readonly<Record<string, unknown>>): BoxDiff {
+export function boxDiff(
+  stored: BoxDoc,
+  other: Readonly<Record<string, unknown>>,
+  show: (variable: Variable) => Variable = (variable) => variable,
+): BoxDiff {
   const previous: Record<string, unknown> = { ...stored, ...stored.fields };
-  const variables = variableDiff(stored.variables, (other['variables'] ?? stored.variables) as Variable[]);
+  const variables = variableDiff(
+    stored.variables,
+    (other['variables'] ?? stored.variables) as Variable[],
+    show,
+  );
   const details = named(
     DETAILS.filter(([field]) => other[field] !== undefined).map(([field, name]) => ({
       name,
@@ -79,9 +81,9 @@ export function boxDiff(stored: BoxDoc, other: Readonly<Record<string, unknown>>
 function named(pairs: readonly Change[]): Differences {
   const differences: Differences = { removed: [], added: [], changed: [] };
   for (const pair of pairs) {
-    if (same(pair.previous, pair.new) || (blank(pair.previous) && blank(pair.new))) continue;
-    if (blank(pair.previous)) differences.added.push({ name: pair.name, new: pair.new });
-    else if (blank(pair.new)) differences.removed.push({ name: pair.name, previous: pair.previous });
+    if (same(pair.previous, pair.new) || (isBlank(pair.previous) && isBlank(pair.new))) continue;
+    if (isBlank(pair.previous)) differences.added.push({ name: pair.name, new: pair.new });
+    else if (isBlank(pair.new)) differences.removed.push({ name: pair.name, previous: pair.previous });
     else differences.changed.push(pair);
   }
   return differences;
@@ -95,6 +97,7 @@ const keyOf = (variable: Variable): string =>
 function variableDiff(
   before: readonly Variable[],
   after: readonly Variable[],
+  show: (variable: Variable) => Variable,
 ): Differences & { files_diff: Change[] } {
   const old = new Map(before.map((variable) => [keyOf(variable), variable]));
   const fresh = new Map(after.map((variable) => [keyOf(variable), variable]));
@@ -103,14 +106,14 @@ function variableDiff(
   for (const [name, variable] of fresh) {
     const was = old.get(name);
     if (was === undefined || sameVariable(was, variable)) continue;
-    changed.push({ name, previous: was, new: variable });
+    changed.push({ name, previous: show(was), new: show(variable) });
     if (variable.type === 'File' && !same(was.value, variable.value)) {
       files.push({ name, previous: was.value, new: variable.value });
     }
   }
   return {
-    removed: before.filter((variable) => !fresh.has(keyOf(variable))),
-    added: after.filter((variable) => !old.has(keyOf(variable))),
+    removed: before.filter((variable) => !fresh.has(keyOf(variable))).map(show),
+    added: after.filter((variable) => !old.has(keyOf(variable))).map(show),
     changed,
     files_diff: files,
   };

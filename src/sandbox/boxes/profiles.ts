@@ -47,9 +47,3 @@ export function profileWarnings(profile: unknown): string[] {
     return FITS[kind](value) ? [] : [`profile.${name} should be a ${kind}`];
   });
 }
-
-/** The warnings as a header (RFC 7234 section 5.5), nothing when there are none. */
-export function warningHeader(profile: unknown): Record<string, string> {
-  const texts = profileWarnings(profile).map((text) => `299 - "${text.replaceAll(/[^ -~]|["\\]/g, '?')}"`);
-  return texts.length === 0 ? {} : { warning: texts.join(', ') };
-}

@@ -1,191 +1,31 @@
 import { Type } from 'typebox';
-import { canChange, canSeeBox, canSeeProvider, ownerFor } from '../access.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
-import { badRequest, conflict, forbidden, notFound } from '../http.ts';
-import type { BoxDoc, BoxKind, Member, Variable, Version } from '../model.ts';
-import type { Service } from '../service.ts';
-import { checkCycle, checkEvents, checkVariables, normalVariable } from './content.ts';
-import {
-  BoxAnswer,
-  BoxList,
-  CommonBox,
-  DiffAnswer,
-  KIND_DEFAULTS,
-  KIND_FIELDS,
-  NEW_BOX_VARIANTS,
-  NewBox,
-} from './schemas.ts';
-import { boxChildren } from './tree.ts';
+import { canChange, canSeeBox } from '../access.ts';
+import { checkSameRecord, idsOf, listOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { forbidden, notFound } from '../http.ts';
+import type { BoxDoc } from '../model.ts';
+import { createBox } from './create.ts';
 import { boxDiff } from './diff.ts';
-import { spreadVersion } from './updates.ts';
-import { warningHeader } from './profiles.ts';
-import { makeVersion, versionsOf } from './versions.ts';
-import { boxText } from './view.ts';
-
-interface BoxBody {
-  schema?: string;
-  name?: string;
-  description?: string;
-  owner?: string;
-  visibility?: string;
-  icon?: string | null;
-  members?: Member[];
-  variables?: Variable[];
-  automatic_updates?: string;
-  events?: Record<string, unknown>;
-  requirements?: string[];
-  version?: Version;
-  [field: string]: unknown;
-}
-
-const KINDS: readonly BoxKind[] = ['script', 'policy', 'cloudformation', 'docker'];
-
-/** Fields of a box that are kept outside `fields`. */
-const OWN_FIELDS = new Set([
-  'name',
-  'description',
-  'icon',
-  'members',
-  'variables',
-  'visibility',
-  'automatic_updates',
-]);
-
-/** Interface document section 4.1: only these may change. */
-const PUT_FIELDS = [
-  'files',
-  'variables',
-  'ports',
-  'requirements',
-  'description',
-  'icon',
-  'name',
-  'events',
-  'members',
-] as const;
+import { unmasked } from './masks.ts';
+import { BoxAnswer, BoxList, CommonBox, DiffAnswer, NEW_BOX_VARIANTS, NewBox } from './schemas.ts';
+import { boxChildren } from './tree.ts';
+import { updateBox } from './update.ts';
+import { versionsOf } from './versions.ts';
+import { boxText, iconOf } from './view.ts';
 
 /** The box of the path. @throws Refusal 404 or 403 */
 export function visibleBox(call: Call): BoxDoc {
   const id = param(call, 'box_id');
   const box = call.service.store.boxes.get(id);
   if (box === undefined) throw notFound(`there is no box ${id}`);
-  if (!canSeeBox(call.caller, box)) throw forbidden(`box ${id} is not shared with you`);
+  if (!canSeeBox(call.service, call.caller, box)) throw forbidden(`box ${id} is not shared with you`);
   return box;
 }
 
 function changeableBox(call: Call): BoxDoc {
   const box = visibleBox(call);
   if (!canChange(call.caller, box)) throw forbidden(`you may read box ${box.id}, not change it`);
+  checkSameRecord(call, box.id);
   return box;
-}
-
-function kindOf(service: Service, schema: string): BoxKind {
-  const kind = KINDS.find((name) => schema === `${service.schemaBase}/boxes/${name}`);
-  if (kind !== undefined) return kind;
-  const known = KINDS.map((name) => `${service.schemaBase}/boxes/${name}`).join(', ');
-  throw badRequest(`schema: "${schema}" is not a box type; use one of ${known}`);
-}
-
-function checkName(service: Service, owner: string, name: string, except?: string): void {
-  const taken = service.store.boxes
-    .by('owner', owner)
-    .some((box) => box.name === name && box.version === undefined && box.id !== except);
-  if (taken) throw conflict(`name: workspace "${owner}" already has a box called "${name}"`);
-}
-
-function checkProvider(call: Call, kind: BoxKind, id: unknown): void {
-  const provider = call.service.store.providers.get(String(id));
-  if (provider === undefined || !canSeeProvider(call.service, call.caller, provider)) {
-    throw badRequest(`provider_id: there is no provider ${String(id)} that you can see`);
-  }
-  if (kind === 'cloudformation' && provider.kind !== 'aws') {
-    throw badRequest(`provider_id: a cloudformation box needs an AWS provider, ${provider.name} is none`);
-  }
-}
-
-function create(call: Call): Outcome {
-  const { service, caller } = call;
-  const body = call.body as BoxBody & { schema: string; name: string };
-  for (const removed of ['service', 'tags']) {
-    const value = body[removed];
-    if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      throw badRequest(`${removed}: was removed; use requirements or claims`);
-    }
-  }
-  const kind = kindOf(service, body.schema);
-  call.validation.check(KIND_FIELDS[kind], body);
-  const owner = ownerFor(caller, body.owner);
-  checkName(service, owner, body.name);
-  if ('provider_id' in KIND_DEFAULTS[kind]) checkProvider(call, kind, body['provider_id']);
-  const fields: Record<string, unknown> = { ...KIND_DEFAULTS[kind] };
-  for (const field of Object.keys(fields)) {
-    // Variables and events start empty (interface document section 4.1).
-    if (field !== 'events' && body[field] !== undefined) fields[field] = body[field];
-  }
-  const now = service.time.stamp();
-  const box = service.store.boxes.put({
-    id: service.ids.uuid(),
-    kind,
-    name: body.name,
-    description: body.description ?? '',
-    owner,
-    organization: caller.organization,
-    visibility: body.visibility ?? 'workspace',
-    members: body.members ?? [],
-    icon: body.icon ?? '',
-    created: now,
-    updated: now,
-    deleted: null,
-    variables: [],
-    automatic_updates: body.automatic_updates ?? 'off',
-    fields,
-  });
-  return { kind: 'text', text: boxText(service, box), headers: warningHeader(fields['profile']) };
-}
-
-/** The box with what `body` changes, its stamp excepted. */
-function changed(call: Call, box: BoxDoc, body: BoxBody): BoxDoc {
-  const { service } = call;
-  const names: string[] = [...PUT_FIELDS, ...service.rules.boxPutMore];
-  const own: Partial<Record<string, unknown>> = {};
-  const fields = { ...box.fields };
-  for (const name of names) {
-    const value = body[name];
-    if (value === undefined) continue;
-    if (OWN_FIELDS.has(name)) own[name] = value;
-    else if (name in KIND_DEFAULTS[box.kind] || name === 'files' || name === 'ports') fields[name] = value;
-    else if (!(Array.isArray(value) && value.length === 0) && Object.keys(value as object).length > 0) {
-      throw badRequest(`${name}: a ${box.kind} box has none`);
-    }
-  }
-  if (own['icon'] === null) own['icon'] = '';
-  if (body.variables !== undefined) own['variables'] = body.variables.map(normalVariable);
-  return { ...box, ...own, fields };
-}
-
-function update(call: Call): Outcome {
-  const { service, caller } = call;
-  const box = changeableBox(call);
-  const body = call.body as BoxBody;
-  if (box.version !== undefined) {
-    throw badRequest('this is a version, and versions never change: update the box and make a new version');
-  }
-  if (body.schema !== undefined && kindOf(service, body.schema) !== box.kind) {
-    throw badRequest(`schema: the type of a box cannot change, it is ${box.kind}`);
-  }
-  const next = changed(call, box, body);
-  if (body.variables !== undefined) checkVariables(service, caller, next.variables);
-  if (body.events !== undefined) checkEvents(service, next.fields['events']);
-  if (next.name !== box.name) checkName(service, box.owner, next.name, box.id);
-  checkCycle(service, next);
-  if (body.version !== undefined) {
-    const version = makeVersion(service, next, body.version);
-    spreadVersion(service, version);
-    return { kind: 'text', text: boxText(service, version) };
-  }
-  const stored = service.store.boxes.put({ ...next, updated: service.time.stamp() });
-  const headers = warningHeader(stored.fields['profile']);
-  return { kind: 'text', text: boxText(service, stored), headers };
 }
 
 /**
@@ -203,10 +43,14 @@ function remove(call: Call): Outcome {
   return { kind: 'none' };
 }
 
-const list = (call: Call, boxes: readonly BoxDoc[]): Outcome => ({
-  kind: 'list',
-  items: boxes.map((box) => boxText(call.service, box)),
-});
+const list = (call: Call, boxes: readonly BoxDoc[]): Outcome =>
+  listOf(boxes, (box) => boxText(call.service, box));
+
+/** The box of that id, where the caller can see it. */
+function seen({ service, caller }: Call, id: string): BoxDoc | undefined {
+  const box = service.store.boxes.get(id);
+  return box !== undefined && canSeeBox(service, caller, box) ? box : undefined;
+}
 
 /** What the caller's personal workspace has access to; versions are listed by their box only. */
 function accessible(call: Call): BoxDoc[] {
@@ -215,12 +59,22 @@ function accessible(call: Call): BoxDoc[] {
   for (const box of [
     ...listing.boxes.by('owner', caller.personal),
     ...listing.boxes.by('member', caller.personal),
-    ...listing.boxes.by('visibility', 'organization').filter((other) => canSeeBox(caller, other)),
+    ...listing.boxes
+      .by('visibility', 'organization')
+      .filter((other) => canSeeBox(call.service, caller, other)),
     ...listing.boxes.by('visibility', 'public'),
   ]) {
     if (box.version === undefined) found.set(box.id, box);
   }
   return [...found.values()];
+}
+
+/** The differences of the body and the box; values that are not shown are compared all the same. */
+function compare({ service, body }: Call, box: BoxDoc): unknown {
+  const other = body as { variables?: BoxDoc['variables'] };
+  const variables =
+    other.variables === undefined ? {} : { variables: unmasked(service, other.variables, box.variables) };
+  return boxDiff(box, { ...other, ...variables }, service.rules.showVariable);
 }
 
 /** Interface document section 4.1. */
@@ -237,7 +91,10 @@ export const boxRoutes: readonly Route[] = [
       const ids = idsOf(call);
       if (ids === undefined) return list(call, accessible(call));
       const named = [...ids].map((id) => call.listing.boxes.get(id));
-      return list(call, named.filter((box) => box !== undefined && canSeeBox(call.caller, box)) as BoxDoc[]);
+      return list(
+        call,
+        named.filter((box) => box !== undefined && canSeeBox(call.service, call.caller, box)) as BoxDoc[],
+      );
     },
   },
   {
@@ -249,7 +106,7 @@ export const boxRoutes: readonly Route[] = [
     body: NewBox,
     variants: NEW_BOX_VARIANTS,
     answer: BoxAnswer,
-    handler: create,
+    handler: createBox,
   },
   {
     method: 'GET',
@@ -265,10 +122,10 @@ export const boxRoutes: readonly Route[] = [
     path: '/services/boxes/{box_id}',
     summary: 'Update a box, or make a version of it',
     success: 200,
-    errors: [400, 403, 404],
+    errors: [400, 403, 404, 409],
     body: CommonBox,
     answer: BoxAnswer,
-    handler: update,
+    handler: (call) => updateBox(call, changeableBox(call)),
   },
   {
     method: 'DELETE',
@@ -296,7 +153,7 @@ export const boxRoutes: readonly Route[] = [
     answer: BoxList,
     handler: (call) => {
       const box = visibleBox(call);
-      const children = boxChildren(call.service, box, [], '').map((child) => child.box);
+      const children = boxChildren(box, (id) => seen(call, id)).map((child) => child.box);
       return list(call, [...new Set([box, ...children])]);
     },
   },
@@ -312,12 +169,12 @@ export const boxRoutes: readonly Route[] = [
     handler: (call) => {
       const targets = visibleBox(call)
         .variables.filter((variable) => variable.type === 'Binding')
-        .map((variable) => call.service.store.boxes.get(String(variable.value)));
+        .map((variable) => seen(call, String(variable.value)));
       return {
         kind: 'json',
         value: [...new Set(targets)]
           .filter((box) => box !== undefined)
-          .map((box) => ({ id: box.id, uri: `/services/boxes/${box.id}`, name: box.name, icon: box.icon })),
+          .map((box) => ({ id: box.id, uri: `/services/boxes/${box.id}`, name: box.name, ...iconOf(box) })),
       };
     },
   },
@@ -338,9 +195,6 @@ export const boxRoutes: readonly Route[] = [
     errors: [403, 404],
     body: CommonBox,
     answer: DiffAnswer,
-    handler: (call) => ({
-      kind: 'json',
-      value: boxDiff(visibleBox(call), call.body as Record<string, unknown>),
-    }),
+    handler: (call) => ({ kind: 'json', value: compare(call, visibleBox(call)) }),
   },
 ];

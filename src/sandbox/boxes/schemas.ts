@@ -99,7 +99,7 @@ export const BoxAnswer = Type.Object({
   organization: Type.String(),
   visibility: Visibility,
   members: Type.Array(Member),
-  icon: Type.String(),
+  icon: Type.Optional(Type.String({ minLength: 1 })),
   created: Timestamp,
   updated: Timestamp,
   deleted: nullable(Timestamp),
@@ -116,13 +116,13 @@ export const BoxAnswer = Type.Object({
   ),
   requirements: Type.Optional(texts),
   events: Type.Optional(Events),
-  profile: Type.Optional(Type.Object({})),
+  profile: Type.Optional(profile),
   provider_id: Type.Optional(Type.String()),
   claims: Type.Optional(texts),
   lifespan: Type.Optional(Lifespan),
-  readme: Type.Optional(nullable(FileRef)),
+  readme: Type.Optional(FileRef),
   type: Type.Optional(Type.String()),
-  dockerfile: Type.Optional(nullable(FileRef)),
+  dockerfile: Type.Optional(FileRef),
   files: Type.Optional(Type.Array(Type.Unknown())),
   ports: Type.Optional(Type.Array(Type.Unknown())),
 });
@@ -150,7 +150,7 @@ export const DiffAnswer = Type.Object({
 });
 
 /** Required and typed fields of each type, in a create request. */
-export const KIND_FIELDS: Readonly<Record<BoxKind, TSchema>> = {
+export const KIND_FIELDS: Readonly<Record<BoxKind, ReturnType<typeof Type.Object>>> = {
   script: Type.Object({ requirements: texts }),
   policy: Type.Object({
     profile,
@@ -172,18 +172,24 @@ export const KIND_FIELDS: Readonly<Record<BoxKind, TSchema>> = {
 };
 
 /** A create request of each type. */
-export const NEW_BOX_VARIANTS: readonly TSchema[] = Object.entries(KIND_FIELDS).map(([kind, fields]) =>
-  Type.Object({
-    ...NewBox.properties,
-    schema: Type.String({ pattern: `/boxes/${kind}$` }),
-    ...(fields as ReturnType<typeof Type.Object>).properties,
-  }),
+export const NEW_BOX_VARIANTS: readonly TSchema[] = Object.entries(KIND_FIELDS).map(
+  ([kind, { properties }]) =>
+    Type.Object({
+      ...NewBox.properties,
+      schema: Type.Literal(`{schema_base}/boxes/${kind}`),
+      ...properties,
+    }),
 );
 
-/** Which fields beyond the common ones a type has, with what is there when nothing was given. */
+/** Which fields beyond the common ones a type has, with what is there when nothing was given: objects are absent. */
 export const KIND_DEFAULTS: Readonly<Record<BoxKind, Readonly<Record<string, unknown>>>> = {
   script: { requirements: [], events: {} },
-  policy: { profile: {}, provider_id: '', claims: [], lifespan: { operation: 'none' }, readme: null },
-  cloudformation: { profile: {}, provider_id: '', type: '', requirements: [] },
-  docker: { requirements: [], dockerfile: null },
+  policy: { profile: {}, provider_id: '', claims: [], lifespan: { operation: 'none' }, readme: undefined },
+  cloudformation: { profile: undefined, provider_id: '', type: '', requirements: [] },
+  docker: { requirements: [], dockerfile: undefined },
 };
+
+/** The fields of all types. */
+export const BOX_FIELDS: readonly string[] = [
+  ...new Set(Object.values(KIND_DEFAULTS).flatMap((fields) => Object.keys(fields))),
+];

@@ -1,6 +1,9 @@
 import { startOperation } from '../instances/run/operations.ts';
-import { freezeStack, revision } from '../instances/stack.ts';
-import type { BoxDoc, VersionNumber } from '../model.ts';
+import { callerOf } from '../access.ts';
+import { Refusal } from '../http.ts';
+import { checkBindings } from '../instances/bindings.ts';
+import { freezeTree, revision, treeFor } from '../instances/stack.ts';
+import type { BoxDoc, InstanceDoc, VersionNumber } from '../model.ts';
 import type { Service } from '../service.ts';
 
 /** Whether something at version `from` moves to `to` by itself (interface document section 9). */
@@ -42,11 +45,33 @@ export function spreadVersion(service: Service, version: BoxDoc): void {
     const current = revision(service, instance.stack[0] ?? '')?.version?.number;
     if (!follows(instance.automatic_updates, current, published.number)) continue;
     if (!service.rules.accepts.pull(instance.state, instance.operation.event)) continue;
-    const stack = freezeStack(service, version, instance.variables);
-    startOperation(
-      service,
-      { ...instance, stack },
-      { operation: 'pull', username: instance.owner, workspace: instance.owner, at: service.time.now() },
-    );
+    const next = withVersion(service, instance, version);
+    if (next === undefined) continue;
+    startOperation(service, next, {
+      operation: 'pull',
+      username: instance.owner,
+      workspace: instance.owner,
+      at: service.time.now(),
+    });
+  }
+}
+
+/**
+ * The instance with the version, on behalf of who owns it; undefined when that user cannot see all that the
+ * version needs: the instance then stays as it is, and the version is published all the same.
+ */
+function withVersion(service: Service, instance: InstanceDoc, version: BoxDoc): InstanceDoc | undefined {
+  const user = service.store.workspaces.get(instance.owner)?.owner ?? '';
+  const [account] = service.store.accounts.by('workspace', user);
+  const owner = account === undefined ? undefined : callerOf(service, account.id);
+  if (owner === undefined) return undefined;
+  try {
+    const tree = treeFor(service, owner, version, instance.variables, instance);
+    const next = { ...instance, stack: freezeTree(service, tree, instance.machineCount) };
+    checkBindings(owner, service, next, instance.bindings);
+    return next;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
 }

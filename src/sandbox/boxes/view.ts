@@ -1,6 +1,11 @@
 import type { BoxDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 
+/** The icon is a URI, or not there. */
+export function iconOf({ icon }: BoxDoc): { icon?: string } {
+  return icon === '' ? {} : { icon };
+}
+
 /** A box as the interface document's section 2.1 has it. */
 export function boxView(service: Service, box: BoxDoc): Record<string, unknown> {
   return {
@@ -13,7 +18,7 @@ export function boxView(service: Service, box: BoxDoc): Record<string, unknown> 
     organization: box.organization,
     visibility: box.visibility,
     members: box.members,
-    icon: box.icon,
+    ...iconOf(box),
     created: box.created,
     updated: box.updated,
     deleted: box.deleted,
@@ -21,7 +26,7 @@ export function boxView(service: Service, box: BoxDoc): Record<string, unknown> 
     automatic_updates: box.automatic_updates,
     ...(box.draft_from === undefined ? {} : { draft_from: box.draft_from }),
     ...(box.version === undefined ? {} : { version: box.version }),
-    ...box.fields,
+    ...Object.fromEntries(Object.entries(box.fields).filter(([, value]) => value !== null)),
   };
 }
 

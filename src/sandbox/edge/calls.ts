@@ -24,17 +24,37 @@ export interface CallRecord {
 }
 
 const MAX = 100_000;
+/** Characters kept of a path. */
+const MAX_PATH = 2_000;
+/** Different sets of header names that are kept once each. */
+const MAX_SETS = 1_000;
 
 /** Every call since the start or the last {@link Calls.clear}, the newest 100,000 of them. */
 export class Calls {
   #records: CallRecord[] = [];
   #seq = 0;
+  readonly #headerNames = new Map<string, readonly string[]>();
 
   add(record: Omit<CallRecord, 'seq'>): CallRecord {
-    const entry = { ...record, seq: ++this.#seq };
+    const entry = {
+      ...record,
+      path: record.path.slice(0, MAX_PATH),
+      headerNames: this.#shared(record.headerNames),
+      seq: ++this.#seq,
+    };
     this.#records.push(entry);
     if (this.#records.length > MAX) this.#records = this.#records.slice(MAX / 10);
     return entry;
+  }
+
+  /** Most calls carry the same headers: their names are kept once. */
+  #shared(names: readonly string[]): readonly string[] {
+    const key = names.join(' ');
+    const known = this.#headerNames.get(key);
+    if (known !== undefined) return known;
+    if (this.#headerNames.size >= MAX_SETS) this.#headerNames.clear();
+    this.#headerNames.set(key, names);
+    return names;
   }
 
   list(filter: CallFilter = {}): readonly CallRecord[] {

@@ -256,3 +256,14 @@ test('unknown fields are ignored, or refused where that reading is chosen; what 
     expect((await call('PUT', record.uri, record)).status).toBe(200);
   }
 });
+
+test('a 400 tells what does not fit the description from what fits and cannot be', async () => {
+  const { call, sandbox } = await startFixture();
+  const schema = `${sandbox.schemaBase}/boxes/script`;
+  const reasonOf = async (body: unknown): Promise<unknown> =>
+    (await call('POST', '/services/boxes', body)).body.reason;
+  expect(await reasonOf({ schema, name: '', requirements: [] })).toBe('invalid');
+  expect(await reasonOf(Buffer.from('{'))).toBe('invalid');
+  expect(await reasonOf({ schema, name: 'a', requirements: [], owner: 'nobody' })).toBe('refused');
+  expect((await call('GET', '/services/nothing')).body.reason).toBeUndefined();
+});

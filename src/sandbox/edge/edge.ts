@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
-import { ConnectionLost, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
+import { collected, listChunks, type Answer } from './chunks.ts';
+import { ConnectionLost, invalid, Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
 import { Callers } from '../security/callers.ts';
+import { isForgery } from '../security/origin.ts';
 import type { Caller, Service } from '../service.ts';
 import type { Calls } from './calls.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { Hidden } from './hidden.ts';
 import type { Lag } from './lag.ts';
 import type { Call, Outcome, Route } from './route.ts';
+import { parseJsonObject } from './json-body.ts';
 import type { Match, Router } from './router.ts';
 import { spoil } from './spoil.ts';
+import type { Unread } from './unread.ts';
 import type { Validation } from './validate.ts';
 
 /** Largest JSON body that is taken, bytes. */
@@ -24,6 +28,9 @@ export interface EdgeParts {
   lag: Lag;
   hidden: Hidden;
   calls: Calls;
+  unread: Unread;
+  /** Gives headers that came under other names the interface's names. */
+  readHeaders: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
   /** Ends every wait when the sandbox stops. */
   stopped: AbortSignal;
   /** Told about errors that answer 500. */
@@ -38,6 +45,9 @@ interface Arrived {
   search: string;
 }
 
+/** Lists of more records are streamed. */
+const STREAM_FROM = 100;
+
 /** Everything between the wire and the handlers: faults, tokens, validation, transactions, the record of calls. */
 export class Edge {
   readonly #parts: EdgeParts;
@@ -50,11 +60,17 @@ export class Edge {
 
   /** One request, one answer. @throws {@link ConnectionLost} when a fault breaks the connection */
   async handle(request: SandboxRequest): Promise<SandboxAnswer> {
+    return collected(await this.open(request));
+  }
+
+  /** The same, with long lists as they are made. @throws {@link ConnectionLost} */
+  async open(arriving: SandboxRequest): Promise<Answer> {
     const { service, router, calls, faults } = this.#parts;
+    const request = { ...arriving, headers: this.#parts.readHeaders(arriving.headers) };
     service.engine.settle();
     const [pathname, search] = splitOnce(request.path, '?');
     const match = router.match(request.method, pathname);
-    const caller = this.#callers.of(request.headers);
+    const caller = this.#callers.of(request.method, request.headers);
     const route = match.kind === 'route' ? match.route.path : match.kind === 'method' ? match.template : '';
     const target = { method: request.method, route, path: request.path, caller: caller?.personal ?? '' };
     const struck = faults.take(target);
@@ -64,7 +80,7 @@ export class Edge {
       status: 0,
       bodyHash: request.body.length === 0 ? '' : createHash('sha256').update(request.body).digest('hex'),
       bodyBytes: request.body.length,
-      headerNames: Object.keys(request.headers).toSorted(),
+      headerNames: Object.keys(arriving.headers).toSorted(),
       faults: struck.map((fault) => fault.id),
     });
     try {
@@ -72,6 +88,7 @@ export class Edge {
         this.#answer({ request, match, pathname, search }),
       );
       record.status = answer.status;
+      this.#parts.unread.note(arriving, pathname, match.kind === 'route', answer.status);
       return answer;
     } catch (error) {
       if (error instanceof ConnectionLost) record.lost = error.effect;
@@ -82,8 +99,8 @@ export class Edge {
   async #withFaults(
     request: SandboxRequest,
     struck: readonly Fault[],
-    answer: () => SandboxAnswer,
-  ): Promise<SandboxAnswer> {
+    answer: () => Answer,
+  ): Promise<Answer> {
     const { service } = this.#parts;
     const wait = struck.reduce((sum, fault) => sum + this.#pick(fault.latency ?? 0), 0);
     await this.#sleep(this.#pick(service.settings.latency) + wait, request.signal);
@@ -97,7 +114,7 @@ export class Edge {
     if (commit !== undefined) await commit;
     if (struck.some((fault) => fault.hang === 'after')) await this.#hang(request.signal);
     if (struck.some((fault) => fault.lose === 'after')) throw new ConnectionLost('after');
-    for (const fault of struck) if (fault.body !== undefined) given = spoil(given, fault.body);
+    for (const fault of struck) if (fault.body !== undefined) given = spoil(collected(given), fault.body);
     return given;
   }
 
@@ -127,28 +144,31 @@ export class Edge {
     return signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
   }
 
-  #answer(arrived: Arrived): SandboxAnswer {
+  #answer(arrived: Arrived): Answer {
     try {
       return this.#serve(arrived);
     } catch (error) {
-      if (error instanceof Refusal) return failure(error.status, error.message, error.headers);
+      if (error instanceof Refusal) return failure(error.status, error.message, error.headers, error.reason);
       this.#parts.onError(error);
       return failure(500, 'the sandbox failed; its log says why');
     }
   }
 
-  #serve({ request, match, pathname, search }: Arrived): SandboxAnswer {
+  #serve({ request, match, pathname, search }: Arrived): Answer {
     if (match.kind === 'none') throw new Refusal(404, `there is nothing at ${pathname}`);
-    if (match.kind === 'malformed') throw new Refusal(400, 'the path is not valid percent-encoding');
+    if (match.kind === 'malformed') throw invalid('the path is not valid percent-encoding');
     if (match.kind === 'method') {
       const allow = { allow: match.allow.join(', ') };
       if (request.method === 'OPTIONS') return { status: 204, headers: allow, body: new Uint8Array() };
       throw new Refusal(405, `${request.method} is not possible here; use ${allow.allow}`, allow);
     }
     const { route, params } = match;
-    this.#checkRelease(request);
+    if (ofService(route)) this.#checkRelease(request);
+    else if (isForgery(request.method, request.headers)) {
+      throw new Refusal(403, `a page at ${request.headers['origin']} cannot do this`);
+    }
     // After the latency: a token may have been revoked meanwhile.
-    const caller = this.#callers.of(request.headers);
+    const caller = this.#callers.of(request.method, request.headers);
     if (caller === undefined && route.open !== true) {
       throw new Refusal(401, 'the token is missing or not valid; get one from POST /services/security/token');
     }
@@ -169,7 +189,8 @@ export class Edge {
     const outcome = service.store.database.share(() => route.handler(call));
     const answer = render(outcome, route.success);
     hidden.created(request.method, route.path, outcome);
-    return request.method === 'HEAD' ? { ...answer, body: new Uint8Array() } : answer;
+    if (request.method !== 'HEAD') return answer;
+    return { status: answer.status, headers: answer.headers, body: new Uint8Array() };
   }
 
   #checkRelease(request: SandboxRequest): void {
@@ -185,9 +206,10 @@ export class Edge {
     const limit = route.body === 'bytes' ? MAX_UPLOAD_BYTES : MAX_JSON_BYTES;
     if (request.body.length > limit) throw new Refusal(413, `the body is longer than ${limit} bytes`);
     if (route.body === 'bytes') return undefined;
-    const body = parseJson(request.body);
+    const empty = route.bodyOptional === true && request.body.length === 0;
+    const body = empty ? {} : parseJsonObject(request.body);
     this.#parts.validation.check(route.body, body);
-    if (this.#parts.service.rules.strictFields) refuseUnknown(route, body as object);
+    if (this.#parts.service.rules.strictFields) refuseUnknown(route, body);
     return body;
   }
 }
@@ -200,12 +222,16 @@ function refuseUnknown(route: Route, body: object): void {
     ...(route.moreFields ?? []),
   ]);
   const unknown = Object.keys(body).find((name) => !known.has(name));
-  if (unknown !== undefined) throw new Refusal(400, `${unknown}: is not a field of this request`);
+  if (unknown !== undefined) throw invalid(`${unknown}: is not a field of this request`);
 }
 
 function propertiesOf(schema: Route['body'] | Route['answer']): object {
   return typeof schema === 'object' && 'properties' in schema ? (schema.properties as object) : {};
 }
+
+/** Whether the route is the interface's own and takes its headers; logging in does not (section 4). */
+const ofService = (route: Route): boolean =>
+  route.open !== true && /^\/(services|organizations)\//.test(route.path);
 
 const NOBODY: Caller = {
   account: '',
@@ -224,48 +250,22 @@ function splitOnce(text: string, mark: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new Refusal(400, `the body is not UTF-8 (${(cause as Error).message})`);
-  }
-  if (text.trim() === '') throw new Refusal(400, 'a JSON body is needed');
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch (cause) {
-    throw new Refusal(400, `the body is not JSON: ${(cause as Error).message}`);
-  }
-  throw new Refusal(400, 'the body has to be a JSON object');
-}
+/** Texts of users are in most answers: none is to be taken for a page or a script. */
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
-/** `[a,b]` written piece by piece: a list of 10,000 records is 25 MB, which need not exist twice. */
-function encodeList(items: readonly string[]): Uint8Array {
-  const length = items.reduce((sum, item) => sum + Buffer.byteLength(item) + 1, 1);
-  const bytes = Buffer.allocUnsafe(Math.max(length, 2));
-  let at = bytes.write('[');
-  for (const [n, item] of items.entries()) {
-    if (n > 0) at += bytes.write(',', at);
-    at += bytes.write(item, at);
-  }
-  bytes.write(']', at);
-  return bytes;
-}
-
-function render(outcome: Outcome, success: number): SandboxAnswer {
+function render(outcome: Outcome, success: number): Answer {
   const answer = (body: Uint8Array, headers: Record<string, string>, status?: number): SandboxAnswer => ({
     status: status ?? success,
-    headers,
+    headers: { ...NO_SNIFFING, ...headers },
     body,
   });
   if (outcome.kind === 'json') {
-    return answer(encode(JSON.stringify(outcome.value)), { ...JSON_TYPE }, outcome.status);
+    const headers = { ...JSON_TYPE, ...outcome.headers };
+    return answer(encode(JSON.stringify(outcome.value)), headers, outcome.status);
   }
   if (outcome.kind === 'text') {
     return answer(
@@ -274,7 +274,11 @@ function render(outcome: Outcome, success: number): SandboxAnswer {
       outcome.status,
     );
   }
-  if (outcome.kind === 'list') return answer(encodeList(outcome.items), { ...JSON_TYPE });
+  if (outcome.kind === 'list') {
+    const headers = { ...NO_SNIFFING, ...JSON_TYPE };
+    const answered = { status: success, headers, chunks: listChunks(outcome.items) };
+    return outcome.count > STREAM_FROM ? answered : collected(answered);
+  }
   if (outcome.kind === 'bytes') {
     return answer(outcome.bytes, { 'content-type': outcome.type, ...outcome.headers });
   }
@@ -294,9 +298,19 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 
 /** Every 4xx and 5xx has a JSON object with a text `message` (service-behaviour.md 6). */
-function failure(status: number, message: string, headers: Record<string, string> = {}): SandboxAnswer {
-  const body = { message, error: NAMES[status] ?? 'Error', code: status };
-  return { status, headers: { ...JSON_TYPE, ...headers }, body: encode(JSON.stringify(body)) };
+function failure(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+  reason: Refusal['reason'] = 'refused',
+): SandboxAnswer {
+  const named = { message, error: NAMES[status] ?? 'Error', code: status };
+  const body = status === 400 ? { ...named, reason } : named;
+  return {
+    status,
+    headers: { ...JSON_TYPE, ...NO_SNIFFING, ...headers },
+    body: encode(JSON.stringify(body)),
+  };
 }
 
 function faultAnswer(fault: Fault): SandboxAnswer {

@@ -1,4 +1,5 @@
-import type { Variable } from '../model.ts';
+import { MASK } from '../boxes/masks.ts';
+import type { Override, Variable } from '../model.ts';
 
 /** Whether an operation is accepted in a (state, event) pair. */
 export type Accepts = (state: string, event: string) => boolean;
@@ -43,7 +44,13 @@ export interface Rules {
   boxPutMore: readonly string[];
   /** Whether a PUT that would change another field is refused instead of ignored. */
   boxPutRefuses: boolean;
+  /** Whether POST of a box takes variables, events, files and ports. */
+  boxPostComplete: boolean;
   showVariable: (variable: Variable) => Variable;
+  /** Whether the value of a request stands for one that is not shown. */
+  isMasked: (variable: Override) => boolean;
+  /** Characters of the name of an instance. */
+  nameLimit: number;
   /** Parts that list entries of instances lack. */
   leanInstances: boolean;
   /** Unknown fields of a request are refused. */
@@ -92,8 +99,6 @@ const accepts: Rules['accepts'] = {
   delete: terminated,
   put: (state) => state !== 'processing',
 };
-
-const MASK = '********';
 
 export interface Reading {
   /** One sentence for the documentation. */
@@ -190,16 +195,28 @@ export const READINGS = {
       refuse: { boxPutMore: [], boxPutRefuses: true },
     },
   },
+  boxPost: {
+    about:
+      'What POST of a box takes: no variables, events, files and ports (a Warning names them), or all of it.',
+    default: 'empty',
+    values: { empty: { boxPostComplete: false }, complete: { boxPostComplete: true } },
+  },
+  nameLength: {
+    about: 'The longest name of an instance.',
+    default: '30',
+    values: { '30': { nameLimit: 30 }, '256': { nameLimit: 256 } },
+  },
   passwords: {
-    about: 'Values of Password variables in answers.',
+    about: 'Values of Password variables in answers; a mask that comes back means the value that was there.',
     default: 'plain',
     values: {
-      plain: { showVariable: (variable: Variable) => variable },
+      plain: { showVariable: (variable: Variable) => variable, isMasked: () => false },
       masked: {
         showVariable: (variable: Variable) =>
           variable.type === 'Password' && variable.value !== undefined && variable.value !== ''
             ? { ...variable, value: MASK }
             : variable,
+        isMasked: ({ type, value }: Override) => value === MASK && (type ?? 'Password') === 'Password',
       },
     },
   },

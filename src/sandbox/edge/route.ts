@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Caller, Service } from '../service.ts';
 import type { BoxDoc, InstanceDoc, ProviderDoc, WorkspaceDoc } from '../model.ts';
+import { badRequest } from '../http.ts';
 import type { Validation } from './validate.ts';
 import type { TableView } from '../store/table.ts';
 
@@ -29,10 +30,11 @@ export interface Call {
 
 /** What a handler gives back; the edge makes an answer of it. */
 export type Outcome =
-  | { kind: 'json'; value: unknown; status?: number }
+  | { kind: 'json'; value: unknown; status?: number; headers?: Record<string, string> }
   /** JSON text made earlier. */
   | { kind: 'text'; text: string; type?: string; status?: number; headers?: Record<string, string> }
-  | { kind: 'list'; items: readonly string[] }
+  /** JSON texts, made one by one while the list is sent; `count` is how many there are. */
+  | { kind: 'list'; items: Iterable<string>; count: number }
   | { kind: 'bytes'; bytes: Uint8Array; type: string; headers?: Record<string, string> }
   | { kind: 'none'; status?: number; headers?: Record<string, string> };
 
@@ -49,7 +51,12 @@ export interface Route {
   open?: true;
   /** JSON body, or `bytes` where the body is not JSON. */
   body?: TSchema | 'bytes';
-  /** The bodies that the route takes, where they differ by type; each is stricter than `body`. */
+  /** No body at all means an empty object. */
+  bodyOptional?: true;
+  /**
+   * The bodies that the route takes, for the description; each is stricter than `body`. `{schema_base}` stands
+   * for the start of schema identifiers.
+   */
   variants?: readonly TSchema[];
   /** Schema of the successful answer, where it is JSON. */
   answer?: TSchema;
@@ -62,6 +69,15 @@ export interface Route {
   /** Names of the query parameters that mean something. */
   query?: readonly string[];
   handler: (call: Call) => Outcome;
+}
+
+/** A list of records, whose texts are made while it is sent: records are values, so it is of one moment. */
+export function listOf<T>(records: readonly T[], text: (record: T) => string): Outcome {
+  return { kind: 'list', items: texts(records, text), count: records.length };
+}
+
+function* texts<T>(records: readonly T[], text: (record: T) => string): Generator<string> {
+  for (const record of records) yield text(record);
 }
 
 /** A path parameter that the route is known to have. */
@@ -81,4 +97,12 @@ export function idsOf(call: Call): Set<string> | undefined {
       .map((id) => id.trim())
       .filter((id) => id !== ''),
   );
+}
+
+/** A body that names another record than its path was meant for that one. @throws Refusal 400 */
+export function checkSameRecord(call: Call, id: string): void {
+  const { id: given } = (call.body ?? {}) as { id?: unknown };
+  if (given !== undefined && given !== null && given !== id) {
+    throw badRequest(`id: ${JSON.stringify(given).slice(0, 100)} is not the "${id}" of the path`);
+  }
 }

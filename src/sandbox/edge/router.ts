@@ -1,3 +1,4 @@
+import { pathParts } from './path-parts.ts';
 import type { Route } from './route.ts';
 
 /** What a path leads to. */
@@ -22,7 +23,7 @@ export class Router<R extends { method: string; path: string } = Route> {
     for (const route of routes) {
       let pattern = this.#patterns.get(route.path);
       if (pattern === undefined) {
-        pattern = { template: route.path, parts: partsOf(route.path), routes: new Map() };
+        pattern = { template: route.path, parts: pathParts(route.path), routes: new Map() };
         this.#patterns.set(route.path, pattern);
         const same = this.#byLength.get(pattern.parts.length) ?? [];
         this.#byLength.set(pattern.parts.length, [...same, pattern]);
@@ -32,7 +33,7 @@ export class Router<R extends { method: string; path: string } = Route> {
   }
 
   match(method: string, pathname: string): Match<R> {
-    const parts = partsOf(pathname);
+    const parts = pathParts(pathname);
     for (const pattern of this.#byLength.get(parts.length) ?? []) {
       if (!fits(pattern.parts, parts)) continue;
       const route = pattern.routes.get(method === 'HEAD' ? 'GET' : method);
@@ -48,9 +49,6 @@ export class Router<R extends { method: string; path: string } = Route> {
     return { kind: 'none' };
   }
 }
-
-/** `/` has no parts; trailing slashes do not count. */
-const partsOf = (path: string): string[] => path.replace(/\/+$/, '').split('/').slice(1);
 
 const isParam = (part: string): boolean => part.startsWith('{');
 

@@ -1,10 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-import { badRequest } from '../http.ts';
+import { invalid } from '../http.ts';
 
 /** Checks bodies against the schemas of the route table; a validator is compiled on first use and kept. */
 class Validation {
-  readonly #ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false });
+  readonly #ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false, verbose: true });
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Refusal 400 that names the field and what is wrong with it */
@@ -14,7 +14,7 @@ class Validation {
       validate = this.#ajv.compile(schema);
       this.#compiled.set(schema, validate);
     }
-    if (!validate(body)) throw badRequest(describe(validate.errors?.[0]));
+    if (!validate(body)) throw invalid(describe(validate.errors?.[0]));
   }
 
   /** Whether `value` fits, and if not the reason. */
@@ -38,6 +38,10 @@ function describe(error: ErrorObject | undefined): string {
   if (error.keyword === 'enum') {
     const allowed = error.params['allowedValues'] as unknown[];
     return `${path}: must be one of ${allowed.join(', ')}`;
+  }
+  const { description } = (error.parentSchema ?? {}) as { description?: string };
+  if (error.keyword === 'pattern' && description !== undefined) {
+    return `${path}: ${JSON.stringify(error.data).slice(0, 100)} is not ${description}`;
   }
   return `${path === '' ? 'body' : path}: ${error.message ?? 'invalid'}`;
 }

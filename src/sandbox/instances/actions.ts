@@ -3,10 +3,11 @@ import type { OperationName } from '../edge/readings.ts';
 import type { Call, Outcome } from '../edge/route.ts';
 import { badRequest, conflict } from '../http.ts';
 import type { InstanceDoc } from '../model.ts';
+import { checkBindings } from './bindings.ts';
 import { dropLease } from './lease.ts';
 import { changeable, shown } from './lookup.ts';
 import { runId, startOperation } from './run/operations.ts';
-import { freezeStack, revision } from './stack.ts';
+import { freezeTree, revision, treeFor } from './stack.ts';
 
 function pair(instance: InstanceDoc): string {
   return `${instance.state}, ${instance.operation.event}`;
@@ -19,10 +20,15 @@ export function operate(
 ): Outcome {
   const { service } = call;
   let instance = changeable(call);
+  const { method = operation } = call.body as { method?: string };
+  if (method !== operation) throw badRequest(`method: "${method}" is not the ${operation} of the path`);
   if (!service.rules.accepts[operation](instance.state, instance.operation.event)) {
     throw conflict(`${operation}: not possible while instance ${instance.id} is (${pair(instance)})`);
   }
-  if (operation === 'deploy' || operation === 'reinstall') instance = refreshed(call, instance);
+  if (operation === 'deploy' || operation === 'reinstall') {
+    instance = refreshed(call, instance);
+    checkBindings(call.caller, service, instance, instance.bindings);
+  }
   return begin(call, instance, operation);
 }
 
@@ -36,13 +42,17 @@ function begin(call: Call, instance: InstanceDoc, operation: string): Outcome {
   return { ...shown(call, started), status: call.service.rules.operationStatus } as Outcome;
 }
 
-/** Re-deploying and reinstalling take the newest draft; what was deployed as a version stays that version. */
+/**
+ * Re-deploying and reinstalling take the newest draft; what was deployed as a version stays that version, and
+ * what the caller does not see stays as it was deployed.
+ */
 function refreshed(call: Call, instance: InstanceDoc): InstanceDoc {
   const { service } = call;
   const current = revision(service, instance.stack[0] ?? '');
   const main = service.store.boxes.get(current?.id ?? '');
-  if (main === undefined) return instance;
-  return { ...instance, stack: freezeStack(service, main, instance.variables) };
+  if (main === undefined || !canSeeBox(service, call.caller, main)) return instance;
+  const tree = treeFor(service, call.caller, main, instance.variables, instance);
+  return { ...instance, stack: freezeTree(service, tree, instance.machineCount) };
 }
 
 /** DELETE: terminates, force-terminates or deletes. @throws Refusal 400, 409 */
@@ -86,7 +96,7 @@ export function pull(call: Call): Outcome {
   const instance = changeable(call);
   const { box_id: id } = call.body as { box_id: string };
   const version = service.store.boxes.get(id);
-  if (version === undefined || !canSeeBox(call.caller, version)) {
+  if (version === undefined || !canSeeBox(service, call.caller, version)) {
     throw badRequest(`box_id: there is no box version ${id} that you can see`);
   }
   if ((version.version?.box ?? version.id) !== instance.box) {
@@ -95,7 +105,9 @@ export function pull(call: Call): Outcome {
   if (!service.rules.accepts.pull(instance.state, instance.operation.event)) {
     throw conflict(`pull: not possible while instance ${instance.id} is (${pair(instance)})`);
   }
-  const stack = freezeStack(service, version, instance.variables);
-  begin(call, { ...instance, stack }, 'pull');
+  const tree = treeFor(service, call.caller, version, instance.variables, instance);
+  const next = { ...instance, stack: freezeTree(service, tree, instance.machineCount) };
+  checkBindings(call.caller, service, next, instance.bindings);
+  begin(call, next, 'pull');
   return { kind: 'none', status: service.rules.operationStatus };
 }

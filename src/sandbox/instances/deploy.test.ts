@@ -114,7 +114,7 @@ test.each([
   ['environment', { environment: 'x' }, 'environment: was removed'],
   ['profile', { profile: {} }, 'profile: was removed'],
   ['variables', { variables: [] }, 'variables: was removed'],
-  ['a name that is too long', { name: 'n'.repeat(31) }, 'name: must NOT have more than 30 characters'],
+  ['a name that is too long', { name: 'n'.repeat(31) }, 'name: has 31 characters, at most 30 are taken'],
   ['another schema', { schema: 'http://elsewhere/deploy-instance-request' }, 'schema: must be'],
   ['an unknown box', { box: { id: 'none' } }, 'box.id: there is no box none'],
   ['a foreign owner', { owner: 'others' }, 'owner: "others" is not a workspace of yours'],
@@ -153,4 +153,58 @@ test('refuses to deploy while a required variable has no value', async () => {
     box: { id: boxes.box.id, variables: [{ name: 'PORT', value: '80' }] },
   });
   expect(given.variables).toMatchObject([{ name: 'PORT', type: 'Port', value: '80' }]);
+});
+
+// V14
+test.each([
+  ['999.1.1.1', 400],
+  ['1.2.3', 400],
+  ['256.0.0.1', 400],
+  ['10.0.0.255', 202],
+])('an address of an own machine: %s', async (address, status) => {
+  const { call, deployable, sandbox } = await startFixture();
+  const { box, policy } = await deployable();
+  const answer = await call('POST', '/services/instances', {
+    schema: `${sandbox.schemaBase}/deploy-instance-request`,
+    box: { id: box.id },
+    policy_box: { id: policy.id },
+    ipv4_address: address,
+  });
+  expect(answer.status).toBe(status);
+});
+
+// V12
+test('a name of 36 characters is taken where that reading is chosen, and its own default is as long', async () => {
+  const name = '0123456789abcdef0123456789abcdef0123';
+  for (const [nameLength, status] of [
+    ['30', 400],
+    ['256', 202],
+  ] as const) {
+    const { call, deployable, sandbox } = await startFixture({ readings: { nameLength } });
+    const { box, policy } = await deployable({}, { name });
+    const request = {
+      schema: `${sandbox.schemaBase}/deploy-instance-request`,
+      box: { id: box.id },
+      policy_box: { id: policy.id },
+    };
+    expect((await call('POST', '/services/instances', { ...request, name })).status).toBe(status);
+    const { body } = await call('POST', '/services/instances', request);
+    expect(body.name).toBe(name.slice(0, Number(nameLength)));
+  }
+});
+
+// V14
+test('other content of a box in an update of an instance is not taken, and that is said', async () => {
+  const { call, clock, deployable, deploy } = await startFixture();
+  const { uri } = await deploy(await deployable());
+  await clock.advance(10_000);
+  const seen = await ok(call('GET', uri));
+  expect((await call('PUT', uri, seen)).headers['warning']).toBeUndefined();
+  const [box] = seen.boxes;
+  const boxes = [{ ...box, variables: [{ name: 'A', type: 'Text', value: '1' }], description: 'changed' }];
+  const { headers, body } = await call('PUT', uri, { ...seen, name: 'other', boxes });
+  expect(headers['warning']).toContain(`boxes: variables of box ${box.id} was not changed`);
+  expect(headers['warning']).toContain(`boxes: description of box ${box.id} was not changed`);
+  expect(headers['warning']).toContain('name was not changed');
+  expect(body).toMatchObject({ name: seen.name, boxes: [{ description: '', variables: [] }] });
 });

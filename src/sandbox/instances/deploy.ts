@@ -1,14 +1,17 @@
 import { canSeeBox, canSeeProvider, ownerFor } from '../access.ts';
 import { checkVariables } from '../boxes/content.ts';
-import { boxTree, type Node } from '../boxes/tree.ts';
+import { unmasked } from '../boxes/masks.ts';
 import type { Call, Outcome } from '../edge/route.ts';
 import { badRequest } from '../http.ts';
 import type { BoxDoc, InstanceDoc, Lease, Override, Variable } from '../model.ts';
+import { checkBindings } from './bindings.ts';
+import type { Service } from '../service.ts';
 import { armLease, lifespanLease, requestedLease, type LeaseRequest } from './lease.ts';
 import { allocate, checkQuota, type Demand } from '../organizations/cost-centers.ts';
 import { checkProviderEnabled } from '../organizations/gates.ts';
 import { startOperation } from './run/operations.ts';
-import { freeze, freezeStack } from './stack.ts';
+import { checkRequired, givenOverrides, typedOverrides } from './overrides.ts';
+import { freeze, freezeTree, treeFor } from './stack.ts';
 import { instanceText } from './view.ts';
 
 interface DeployBody {
@@ -38,6 +41,7 @@ export function deploy(call: Call): Outcome {
   }
   const schema = `${service.schemaBase}/deploy-instance-request`;
   if (body.schema !== schema) throw badRequest(`schema: must be ${schema}`);
+  checkName(service, body.name);
   const owner = ownerFor(caller, body.owner);
   const main = boxFor(call, 'box', body.box.id);
   const policy = boxFor(call, 'policy_box', body.policy_box.id);
@@ -48,15 +52,18 @@ export function deploy(call: Call): Outcome {
     throw badRequest(`box.id: ${main.id} is a version; name its box ${main.version.box}`);
   }
   checkProvider(call, policy);
-  const tree = boxTree(service, main, body.box.variables ?? []);
-  const variables = overrides(tree, body.box.variables ?? []);
+  const given = givenOverrides(service, main, body.box.variables ?? []);
+  const tree = treeFor(service, caller, main, given);
+  const variables = typedOverrides(tree, given);
   checkVariables(service, caller, variables);
   checkRequired(tree, variables);
   const demand = demandOf(owner, main, policy);
   checkQuota(service, caller.organization, demand);
   const now = service.time.now();
   const lease = leaseFor(call, body.lease, policy, now);
-  const instance = newInstance(call, { body, owner, main, policy, variables, lease });
+  const stack = freezeTree(service, tree, machineCount(policy));
+  const instance = newInstance(call, { body, owner, main, policy, stack, variables, lease });
+  checkBindings(caller, service, instance);
   const started = startOperation(service, instance, {
     operation: 'deploy',
     username: caller.personal,
@@ -68,9 +75,15 @@ export function deploy(call: Call): Outcome {
   return { kind: 'text', text: instanceText(service, started) };
 }
 
+function checkName({ rules }: Service, name = ''): void {
+  if (name.length > rules.nameLimit) {
+    throw badRequest(`name: has ${name.length} characters, at most ${rules.nameLimit} are taken`);
+  }
+}
+
 function boxFor(call: Call, field: string, id: string): BoxDoc {
   const box = call.service.store.boxes.get(id);
-  if (box === undefined || !canSeeBox(call.caller, box)) {
+  if (box === undefined || !canSeeBox(call.service, call.caller, box)) {
     throw badRequest(`${field}.id: there is no box ${id} that you can see`);
   }
   return box;
@@ -121,92 +134,30 @@ function leaseFor(
     : requestedLease(call.service, request);
 }
 
-/** The box whose variable an override means. */
-function nodeAt(tree: Node, scope: string): Node | undefined {
-  if (tree.path === scope) return tree;
-  for (const child of tree.children) {
-    const found = nodeAt(child, scope);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Overrides with the type that the box's own variable has, where the request left it out. */
-export function overrides(tree: Node, variables: readonly Override[]): Variable[] {
-  return variables.map((variable) => {
-    const scope = variable.scope ?? '';
-    const own = nodeAt(tree, scope)?.box.variables.find(
-      (other) => other.name === variable.name && (other.scope ?? '') === '',
-    );
-    const { scope: _, ...rest } = variable;
-    return {
-      ...(own === undefined ? {} : { required: own.required, visibility: own.visibility }),
-      ...rest,
-      type: rest.type ?? own?.type ?? 'Text',
-      ...(scope === '' ? {} : { scope }),
-    };
-  });
-}
-
-const empty = (value: unknown): boolean => value === undefined || value === null || value === '';
-
-function checkRequired(tree: Node, variables: readonly Variable[]): void {
-  const visit = (node: Node, above: readonly { node: Node; rest: string }[]): void => {
-    for (const variable of node.box.variables) {
-      if (variable.required !== true || (variable.scope ?? '') !== '' || !empty(variable.value)) continue;
-      const given =
-        variables.some(
-          (other) => other.name === variable.name && (other.scope ?? '') === node.path && !isBlank(other),
-        ) ||
-        above.some(({ node: parent, rest }) =>
-          parent.box.variables.some(
-            (other) => other.name === variable.name && other.scope === rest && !isBlank(other),
-          ),
-        );
-      if (!given) {
-        const where = node.path === '' ? variable.name : `${node.path}.${variable.name}`;
-        throw badRequest(`box.variables: "${where}" is required and has no value`);
-      }
-    }
-    for (const child of node.children) {
-      const name = child.path.split('.').at(-1) ?? '';
-      const chain = [
-        ...above.map((entry) => ({ ...entry, rest: `${entry.rest}.${name}` })),
-        { node, rest: name },
-      ];
-      visit(child, chain);
-    }
-  };
-  visit(tree, []);
-}
-
-/** A binding may be given by tags instead of a value (service-behaviour.md 2.5). */
-const isBlank = (variable: Variable): boolean =>
-  empty(variable.value) && !(Array.isArray(variable['tags']) && variable['tags'].length > 0);
-
 interface Parts {
   body: DeployBody;
   owner: string;
   main: BoxDoc;
   policy: BoxDoc;
+  stack: string[];
   variables: Variable[];
   lease: Lease | undefined;
 }
 
 function newInstance(call: Call, parts: Parts): InstanceDoc {
   const { service } = call;
-  const { body, owner, main, policy, variables, lease } = parts;
+  const { body, owner, main, policy, stack, variables, lease } = parts;
   let id = service.ids.instance();
   while (service.store.instances.get(id) !== undefined) id = service.ids.instance();
   const stamp = service.time.stamp();
   return {
     id,
-    name: body.name ?? main.name.slice(0, 30),
+    name: body.name ?? main.name.slice(0, service.rules.nameLimit),
     owner,
     box: main.version?.box ?? main.id,
-    stack: freezeStack(service, main, variables),
+    stack,
     policy: freeze(service, policy),
-    policyVariables: (body.policy_box.variables ?? []).map((variable) => ({
+    policyVariables: unmasked(service, body.policy_box.variables ?? [], policy.variables).map((variable) => ({
       ...variable,
       type: variable.type ?? 'Text',
     })),

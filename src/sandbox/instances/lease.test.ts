@@ -75,3 +75,35 @@ test('PUT sets, moves and takes off the lease', async () => {
     operation: { event: 'deploy' },
   });
 });
+
+// V8
+test('schedule counts, also beside the lease as it was', async () => {
+  const { call, clock, deployable, deploy } = await startFixture();
+  const created = await deploy(await deployable());
+  await clock.advance(4000);
+  const first = { operation: 'shutdown', expire: formatTime(clock.now() + HOUR) };
+  const seen = await ok(call('PUT', created.uri, { schedule: first }));
+  expect(seen.lease).toEqual({ ...first, released: false });
+  const second = { operation: 'terminate', expire: formatTime(clock.now() + 2 * HOUR) };
+  expect((await ok(call('PUT', created.uri, { ...seen, schedule: second }))).lease).toEqual({
+    ...second,
+    released: false,
+  });
+  const kept = await ok(call('GET', created.uri));
+  expect((await ok(call('PUT', created.uri, { ...kept, schedule: null }))).lease.operation).toBe('terminate');
+});
+
+// V14
+test.each(['2030-01-01 00:00:00', '2030-01-01 00:00:00.123', '2030-01-01T00:00:00.000000', 'tomorrow'])(
+  'refuses to expire at %s',
+  async (expire) => {
+    const { call, clock, deployable, deploy } = await startFixture();
+    const created = await deploy(await deployable());
+    await clock.advance(4000);
+    const answer = await call('PUT', created.uri, { lease: { operation: 'shutdown', expire } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('not a time of the form') },
+    });
+  },
+);

@@ -30,7 +30,7 @@ export function requestedLease(service: Service, request: LeaseRequest): Lease |
   const at = parseTime(request.expire);
   if (at === undefined) {
     throw badRequest(
-      `lease.expire: "${request.expire}" is not a time of the form YYYY-MM-DD HH:MM:SS.ffffff`,
+      `lease.expire: "${request.expire}" is not a time of the form YYYY-MM-DD HH:MM:SS.ffffff (UTC)`,
     );
   }
   const cut = Math.floor(at / service.rules.leasePrecision) * service.rules.leasePrecision;

@@ -1,5 +1,5 @@
 import { canChange, canSee } from '../access.ts';
-import { idsOf, param, type Call, type Outcome } from '../edge/route.ts';
+import { checkSameRecord, idsOf, listOf, param, type Call, type Outcome } from '../edge/route.ts';
 import { forbidden, notFound, Refusal } from '../http.ts';
 import type { InstanceDoc } from '../model.ts';
 import { instanceEntry, instanceText } from './view.ts';
@@ -24,6 +24,7 @@ export function changeable(call: Call): InstanceDoc {
   const instance = visible(call);
   if (!canChange(call.caller, instance))
     throw forbidden(`you may read instance ${instance.id}, not change it`);
+  checkSameRecord(call, instance.id);
   return instance;
 }
 
@@ -36,5 +37,5 @@ export function shown(call: Call, instance: InstanceDoc): Outcome {
 export function instanceList(call: Call, instances: readonly InstanceDoc[]): Outcome {
   const ids = call.service.rules.idsEverywhere ? idsOf(call) : undefined;
   const chosen = ids === undefined ? instances : instances.filter((instance) => ids.has(instance.id));
-  return { kind: 'list', items: chosen.map((instance) => instanceEntry(call.service, instance)) };
+  return listOf(chosen, (instance) => instanceEntry(call.service, instance));
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { canSee } from '../access.ts';
+import { canChange, canSee } from '../access.ts';
 import type { Route } from '../edge/route.ts';
 import { operate, pull, remove } from './actions.ts';
 import { deploy } from './deploy.ts';
@@ -12,14 +12,14 @@ import {
   InstanceEntry,
   InstanceUpdate,
   OperationAnswer,
+  OperationRequest,
   PullRequest,
-  ReconfigureRequest,
   ServiceAnswer,
 } from './schemas.ts';
 import { update } from './update.ts';
 import { operationView, serviceView } from './view.ts';
 
-const OPERATIONS = ['deploy', 'poweron', 'shutdown', 'reinstall'] as const;
+const OPERATIONS = ['deploy', 'poweron', 'shutdown', 'reinstall', 'reconfigure'] as const;
 
 /** Interface document section 4.2. */
 export const instanceRoutes: readonly Route[] = [
@@ -47,6 +47,12 @@ export const instanceRoutes: readonly Route[] = [
     success: 202,
     errors: [400],
     body: DeployRequest,
+    variants: [
+      Type.Object({
+        ...DeployRequest.properties,
+        schema: Type.Literal('{schema_base}/deploy-instance-request'),
+      }),
+    ],
     answer: InstanceAnswer,
     handler: deploy,
   },
@@ -84,21 +90,13 @@ export const instanceRoutes: readonly Route[] = [
     path: `/services/instances/{instance_id}/${operation}`,
     summary: `Start the operation ${operation}`,
     success: 202,
+    alsoSuccess: [200],
     errors: [409],
+    body: OperationRequest,
+    bodyOptional: true,
     answer: InstanceAnswer,
     handler: (call) => operate(call, operation),
   })),
-  {
-    method: 'PUT',
-    path: '/services/instances/{instance_id}/reconfigure',
-    summary: 'Start the operation reconfigure',
-    success: 202,
-    alsoSuccess: [200],
-    errors: [409],
-    body: ReconfigureRequest,
-    answer: InstanceAnswer,
-    handler: (call) => operate(call, 'reconfigure'),
-  },
   {
     method: 'PUT',
     path: '/services/instances/{instance_id}/pull',
@@ -130,7 +128,10 @@ export const instanceRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     answer: ServiceAnswer,
-    handler: (call) => ({ kind: 'json', value: serviceView(call.service, visible(call)) }),
+    handler: (call) => {
+      const instance = visible(call);
+      return { kind: 'json', value: serviceView(call.service, instance, canChange(call.caller, instance)) };
+    },
   },
   {
     method: 'GET',

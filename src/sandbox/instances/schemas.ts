@@ -12,6 +12,13 @@ import {
 
 const variables = Type.Array(VariableOverride, { maxItems: 2000 });
 const tags = Type.Array(Type.String({ minLength: 1, maxLength: 254 }), { maxItems: 1000 });
+const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const Ipv4 = Type.String({
+  maxLength: 15,
+  pattern: `^${octet}(\\.${octet}){3}$`,
+  description: 'an IPv4 address',
+  examples: ['127.0.0.2'],
+});
 const boxRequest = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 64 }),
   variables: Type.Optional(variables),
@@ -21,13 +28,13 @@ const boxRequest = Type.Object({
 export const DeployRequest = Type.Object({
   schema: Type.String(),
   owner: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 30 })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   box: boxRequest,
   policy_box: boxRequest,
   automatic_updates: Type.Optional(AutomaticUpdates),
   instance_tags: Type.Optional(tags),
   lease: Type.Optional(Type.Union([LeaseInput, Type.Null()])),
-  ipv4_address: Type.Optional(Type.String({ maxLength: 15, pattern: '^\\d{1,3}(\\.\\d{1,3}){3}$' })),
+  ipv4_address: Type.Optional(Ipv4),
 });
 
 /** PUT of an instance: only these members mean something. */
@@ -40,7 +47,8 @@ export const InstanceUpdate = Type.Object({
   schedule: Type.Optional(Type.Union([LeaseInput, Type.Null()])),
 });
 
-export const ReconfigureRequest = Type.Object({
+/** What reconfigure lists; the other operations take it too, and none of them needs it. */
+export const OperationRequest = Type.Object({
   id: Type.Optional(Type.String()),
   method: Type.Optional(Type.String()),
 });
@@ -156,13 +164,14 @@ export const ServiceAnswer = Type.Object({
     Type.Object({ state: choice('up', 'down'), started: Timestamp, completed: nullable(Timestamp) }),
   ),
   operation: Type.String(),
-  token: Type.String(),
+  // Who may only read the instance gets no tokens.
+  token: Type.Optional(Type.String()),
   machines: Type.Array(
     Type.Object({
       name: Type.String(),
       state: State,
       schema: Type.String(),
-      token: Type.String(),
+      token: Type.Optional(Type.String()),
       address: Type.Object({}),
       external_id: Type.String(),
       agent_version: Type.String(),

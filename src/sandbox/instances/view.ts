@@ -7,7 +7,7 @@ import { revision, shownBox } from './stack.ts';
 /** What is the instance's own; the boxes are shared with others and stand apart. */
 function own(service: Service, instance: InstanceDoc): Record<string, unknown> {
   return {
-    ...head(service, instance),
+    ...instanceHead(service, instance),
     service: {
       id: instance.service.id,
       type: instance.service.type,
@@ -20,7 +20,7 @@ function own(service: Service, instance: InstanceDoc): Record<string, unknown> {
   };
 }
 
-function head(service: Service, instance: InstanceDoc): Record<string, unknown> {
+export function instanceHead(service: Service, instance: InstanceDoc): Record<string, unknown> {
   return {
     id: instance.id,
     uri: `/services/instances/${instance.id}`,
@@ -54,9 +54,9 @@ function policyText(service: Service, instance: InstanceDoc): string {
   return JSON.stringify({ ...view, variables: [...(view['variables'] as Variable[]), ...variables] });
 }
 
-/** An instance as the interface document's section 2.6 has it, as JSON text made of parts that are kept. */
+/** An instance as the interface document's section 2.6 has it, as JSON text; that of its boxes is kept, since many share them. */
 export function instanceText(service: Service, instance: InstanceDoc): string {
-  const text = service.views.text('instance', instance, () => own(service, instance));
+  const text = JSON.stringify(own(service, instance));
   const boxes = instance.stack.flatMap((id) => {
     const box = shownBox(service, id);
     return box === undefined ? [] : [boxText(service, box)];
@@ -67,11 +67,11 @@ export function instanceText(service: Service, instance: InstanceDoc): string {
 /** A list entry; lean ones lack machines, boxes and policy box (service-behaviour.md 2.4). */
 export function instanceEntry(service: Service, instance: InstanceDoc): string {
   if (!service.rules.leanInstances) return instanceText(service, instance);
-  return service.views.text('instance-entry', instance, () => ({
-    ...head(service, instance),
+  return JSON.stringify({
+    ...instanceHead(service, instance),
     service: { id: instance.service.id, type: instance.service.type },
     variables: instance.variables.map(service.rules.showVariable),
-  }));
+  });
 }
 
 /** An instance operation record (interface document section 2.6). */
@@ -96,8 +96,12 @@ export function operationView(service: Service, operation: OperationDoc): Record
   };
 }
 
-/** What `/service` answers (service-behaviour.md 2.7). */
-export function serviceView(service: Service, instance: InstanceDoc): Record<string, unknown> {
+/** What `/service` answers (service-behaviour.md 2.7), with its tokens or without. */
+export function serviceView(
+  service: Service,
+  instance: InstanceDoc,
+  secrets: boolean,
+): Record<string, unknown> {
   const policy = revision(service, instance.policy);
   const { machines, token, state, state_history, id, type } = instance.service;
   return {
@@ -113,12 +117,12 @@ export function serviceView(service: Service, instance: InstanceDoc): Record<str
     state,
     state_history,
     operation: instance.operation.event,
-    token,
+    ...(secrets ? { token } : {}),
     machines: machines.map((machine) => ({
       name: machine.name,
       state: machine.state,
       schema: `${service.schemaBase}/machine`,
-      token: machine.token,
+      ...(secrets ? { token: machine.token } : {}),
       address: machine.address,
       external_id: machine.external_id,
       agent_version: '4.0',

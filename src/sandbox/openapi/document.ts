@@ -19,6 +19,11 @@ const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Failure: FailureAnswer,
 };
 
+/** Path parameters that are not just any text. */
+const PARAMETERS: Readonly<Record<string, object>> = {
+  file_id: { pattern: '^[0-9a-f]{24}$', examples: ['0123456789abcdef01234567'] },
+};
+
 /** Codes that every endpoint can answer, beside those that the interface document names for it. */
 export const COMMON_CODES: Readonly<Record<number, string>> = {
   400: 'The request is not valid: `message` names the field',
@@ -98,7 +103,7 @@ function parameters(route: Route): Json[] {
     name: match[1],
     in: 'path',
     required: true,
-    schema: { type: 'string', minLength: 1 },
+    schema: { type: 'string', ...(PARAMETERS[match[1] ?? ''] ?? { minLength: 1 }) },
   }));
   const query = (route.query ?? []).map((name) => ({
     name,
@@ -125,7 +130,8 @@ function requestBody(route: Route, example: unknown): Json {
         schema: {
           type: 'object',
           required: ['blob'],
-          properties: { blob: { type: 'string', contentMediaType: 'application/octet-stream' } },
+          // Without a type: any bytes are a file.
+          properties: { blob: { contentMediaType: 'application/octet-stream' } },
         },
       },
     };
@@ -134,7 +140,7 @@ function requestBody(route: Route, example: unknown): Json {
   const schema =
     route.variants === undefined ? plain(route.body) : { anyOf: route.variants.map((body) => plain(body)) };
   const media = { schema, ...(example === undefined ? {} : { example }) };
-  return { requestBody: { required: true, content: { 'application/json': media } } };
+  return { requestBody: { required: route.bodyOptional !== true, content: { 'application/json': media } } };
 }
 
 /** Every code with its body: those that the interface names, and the common ones. */

@@ -9,7 +9,7 @@ export interface OrganizationFields {
     google: boolean;
     password: boolean;
     ldap: boolean;
-    ldap_config?: { ldap_group_sync?: boolean; sources?: { host: string; groups_dn?: string }[] };
+    ldap_config?: { ldap_group_sync?: boolean; sources?: LdapSource[] };
   };
   features: { provider_sharing: boolean; cost_center: boolean };
   providers: {
@@ -21,6 +21,12 @@ export interface OrganizationFields {
   tags: { name: string; type: string; value: string | null }[];
   webhooks: string[];
   cost_centers: CostCenter[];
+}
+
+export interface LdapSource {
+  host: string;
+  groups_dn?: string;
+  ldap_search_password?: string;
 }
 
 export interface CostCenter {

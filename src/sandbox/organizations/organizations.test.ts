@@ -187,3 +187,51 @@ test('synchronizes LDAP groups in the background, at its odd path', async () => 
   expect(synced.ldap_last_sync_completed).toMatch(/^\d{4}-/);
   expect(synced.ldap_groups).toEqual([{ dn: 'ou=ops,dc=x', name: 'ops' }]);
 });
+
+// V14
+test('LDAP sources show their defaults, and no password; a mask that comes back keeps it', async () => {
+  const fixture = await startFixture();
+  const { call, sandbox } = fixture;
+  const { authentication } = await ok(call('GET', PATH));
+  const sources = [
+    { host: 'a.test', ldap_search_user: 'cn=a', ldap_search_password: 'one' },
+    { host: 'b.test', ldap_search_password: 'two' },
+  ];
+  await changed(fixture, { authentication: { ...authentication, ldap_config: { sources } } });
+  const seen = await ok(call('GET', PATH));
+  expect(seen.authentication.ldap_config).toMatchObject({
+    ldap_group_sync: false,
+    sources: [
+      { host: 'a.test', ldap_search_password: '********' },
+      { host: 'b.test', ldap_search_password: '********' },
+    ],
+  });
+  const [a, b] = seen.authentication.ldap_config.sources;
+  const turned = { ldap_group_sync: true, sources: [b, { ...a, ldap_search_password: 'three' }] };
+  const answer = await call('PUT', PATH, {
+    ...seen,
+    authentication: { ...authentication, ldap_config: turned },
+  });
+  expect(JSON.stringify(answer.body)).not.toMatch(/one|two|three/);
+  expect(sandbox.admin.records('organizations')[0]).toMatchObject({
+    fields: {
+      authentication: {
+        ldap_config: { sources: [{ ldap_search_password: 'two' }, { ldap_search_password: 'three' }] },
+      },
+    },
+  });
+});
+
+test('nobody is locked out: one administrator of the own organization stays', async () => {
+  const fixture = await startFixture();
+  const { call, sandbox } = fixture;
+  sandbox.admin.createAccount({ email: 'out@example.com', password: 'p', organization: 'acme' });
+  sandbox.admin.createAccount({ email: 'next@example.com', password: 'p' });
+  const body = await ok(call('GET', PATH));
+  for (const administrators of [[], ['out']]) {
+    const answer = await call('PUT', PATH, { ...body, administrators });
+    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('has to stay') } });
+  }
+  await changed(fixture, { administrators: ['next'] });
+  expect((await call('PUT', PATH, body)).status).toBe(403);
+});

@@ -1,8 +1,10 @@
+import { Type } from 'typebox';
 import { administers } from '../access.ts';
 import { param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, forbidden, notFound } from '../http.ts';
 import type { JobDoc, OrganizationDoc } from '../model.ts';
 import type { Service } from '../service.ts';
+import { MASK } from '../boxes/masks.ts';
 import { fieldsOf, type OrganizationFields } from './fields.ts';
 import { OrganizationAnswer, OrganizationBody } from './schemas.ts';
 
@@ -24,11 +26,21 @@ function administered(call: Call): OrganizationDoc {
   return organization;
 }
 
+/** The fields without passwords in them. */
+function shownFields({ fields }: OrganizationDoc): Record<string, unknown> {
+  const given = fields['authentication'] as OrganizationFields['authentication'];
+  const sources = given.ldap_config?.sources?.map((source) =>
+    source.ldap_search_password ? { ...source, ldap_search_password: MASK } : source,
+  );
+  const config = { ...given.ldap_config, ...(sources === undefined ? {} : { sources }) };
+  return { ...fields, authentication: { ...given, ldap_config: config } };
+}
+
 export function organizationView(service: Service, organization: OrganizationDoc): Record<string, unknown> {
   const syncs = fieldsOf(organization).authentication.ldap_config?.ldap_group_sync === true;
   return {
     schema: `${service.schemaBase}/organization`,
-    ...organization.fields,
+    ...shownFields(organization),
     created: organization.created,
     updated: organization.updated,
     ldap_last_sync_completed: syncs ? organization.ldap_last_sync_completed : null,
@@ -50,6 +62,26 @@ const NOT_STORED = new Set([
   'admin_boxes',
 ]);
 
+/** An organization that nobody of its own administers could never be changed again. */
+function checkAdministrators(
+  service: Service,
+  organization: OrganizationDoc,
+  users: readonly string[],
+): void {
+  const { workspaces, accounts } = service.store;
+  const before = new Set(fieldsOf(organization).administrators);
+  for (const user of users) {
+    if (!before.has(user) && workspaces.get(user)?.kind !== 'personal') {
+      throw badRequest(`administrators: there is no user ${user}`);
+    }
+  }
+  const belongs = (user: string): boolean =>
+    accounts.by('workspace', user).some((account) => account.organization === organization.id);
+  if (!users.some(belongs)) {
+    throw badRequest(`administrators: at least one user of organization ${organization.id} has to stay`);
+  }
+}
+
 function update(call: Call): Outcome {
   const { service } = call;
   const organization = administered(call);
@@ -58,25 +90,21 @@ function update(call: Call): Outcome {
   if (body['schema'] !== schema) throw badRequest(`schema: must be ${schema}`);
   if (body.name !== organization.id) throw badRequest(`name: the organization is called ${organization.id}`);
   if (body['admin_boxes'] !== undefined) throw badRequest('admin_boxes: was removed');
-  for (const user of body.administrators ?? []) {
-    if (service.store.workspaces.get(user)?.kind !== 'personal') {
-      throw badRequest(`administrators: there is no user ${user}`);
-    }
-  }
+  checkAdministrators(service, organization, body.administrators ?? []);
   const known = Object.keys(organization.fields);
   const given = Object.fromEntries(
     Object.entries(body).filter(([name]) => known.includes(name) && !NOT_STORED.has(name)),
   );
   const stored = service.store.organizations.put({
     ...organization,
-    fields: withDefaults({ ...organization.fields, ...given }),
+    fields: withDefaults({ ...organization.fields, ...given }, organization),
     updated: service.time.stamp(),
   });
   return show(call, stored);
 }
 
 /** What a request may leave out (interface document section 2.10). */
-function withDefaults(fields: Record<string, unknown>): Record<string, unknown> {
+function withDefaults(fields: Record<string, unknown>, before: OrganizationDoc): Record<string, unknown> {
   const given = fields as unknown as OrganizationFields;
   const centers = given.cost_centers.map((center) => ({
     ...center,
@@ -89,7 +117,7 @@ function withDefaults(fields: Record<string, unknown>): Record<string, unknown> 
   }));
   return {
     ...fields,
-    authentication: { ldap_config: {}, ...given.authentication },
+    authentication: { ...given.authentication, ldap_config: ldapConfig(given, fieldsOf(before)) },
     features: { custom_pricing: false, ...given.features },
     providers: given.providers.map((entry) => ({
       ...entry,
@@ -104,6 +132,23 @@ function withDefaults(fields: Record<string, unknown>): Record<string, unknown> 
     })),
     cost_centers: centers,
   };
+}
+
+type LdapConfig = NonNullable<OrganizationFields['authentication']['ldap_config']>;
+
+/** Without anything in it, or with all its defaults; a password that came back masked is the one that was there. */
+function ldapConfig(given: OrganizationFields, before: OrganizationFields): LdapConfig {
+  const config = given.authentication.ldap_config ?? {};
+  if (Object.keys(config).length === 0) return {};
+  const stored = before.authentication.ldap_config?.sources ?? [];
+  const sources = (config.sources ?? []).map((source, n) => {
+    if (source.ldap_search_password !== MASK) return source;
+    const known = stored.find(({ host }) => host === source.host) ?? stored[n];
+    const { ldap_search_password: _mask, ...others } = source;
+    const password = known?.ldap_search_password;
+    return password === undefined ? others : { ...others, ldap_search_password: password };
+  });
+  return { ldap_group_sync: config.ldap_group_sync ?? false, sources };
 }
 
 function syncGroups(call: Call): Outcome {
@@ -156,6 +201,9 @@ export const organizationRoutes: readonly Route[] = [
     success: 200,
     errors: [403, 404],
     body: OrganizationBody,
+    variants: [
+      Type.Object({ ...OrganizationBody.properties, schema: Type.Literal('{schema_base}/organization') }),
+    ],
     answer: OrganizationAnswer,
     handler: update,
   },

@@ -143,6 +143,7 @@ export const OrganizationBody = Type.Object({
 
 export const OrganizationAnswer = Type.Object({
   ...OrganizationBody.properties,
+
   setup: Type.Boolean(),
   created: Type.String(),
   updated: Type.String(),

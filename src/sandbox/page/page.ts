@@ -47,6 +47,18 @@ const FAILED = {
 
 type OwnRoute = { method: string; path: string; show?: PageRoute['show'] };
 
+/** Everything that the page answers, before a login and after it. */
+export const OWN_ROUTES: readonly OwnRoute[] = [
+  ...PAGE_ROUTES,
+  ...Object.keys(ASSETS).map((path) => ({ method: 'GET', path })),
+  { method: 'GET', path: '/' },
+  { method: 'GET', path: '/page' },
+  { method: 'POST', path: '/page/login' },
+  { method: 'GET', path: '/page/login' },
+  { method: 'GET', path: '/page/login/{ticket}' },
+  { method: 'POST', path: '/page/logout' },
+];
+
 const ASTRAY: OwnRoute = { method: 'GET', path: '', show: nowhere };
 
 /**
@@ -75,16 +87,7 @@ export class Page {
     this.#serve = serve;
     this.#onError = onError;
     this.#callers = new Callers(service);
-    this.#router = new Router<OwnRoute>([
-      ...PAGE_ROUTES,
-      ...Object.keys(ASSETS).map((path) => ({ method: 'GET', path })),
-      { method: 'GET', path: '/' },
-      { method: 'GET', path: '/page' },
-      { method: 'POST', path: '/page/login' },
-      { method: 'GET', path: '/page/login' },
-      { method: 'GET', path: '/page/login/{ticket}' },
-      { method: 'POST', path: '/page/logout' },
-    ]);
+    this.#router = new Router<OwnRoute>(OWN_ROUTES);
   }
 
   /** The answer to a request of the page; undefined when it is one for the service. */
@@ -127,7 +130,7 @@ export class Page {
     const { engine, store } = this.#service;
     engine.settle();
     const token = cookieToken(headers);
-    const caller = token === undefined ? undefined : this.#callers.of({ cookie: `token=${token}` });
+    const caller = token === undefined ? undefined : this.#callers.of(method, { 'service-token': token });
     if (caller === undefined || token === undefined || route.show === undefined) {
       return this.#outside(method === 'POST' ? START : `${url.pathname}${url.search}`, '');
     }
@@ -221,7 +224,7 @@ export class Page {
       method,
       path,
       headers: {
-        cookie: `token=${token}`,
+        'service-token': token,
         'service-release': '4.0',
         'content-type': raw ? 'text/x-shellscript' : 'application/json',
         [PAGE_HEADER]: '1',

@@ -1,3 +1,4 @@
+import { isForeign } from '../security/origin.ts';
 import { tokenHash } from '../security/tokens.ts';
 
 /** Links that wait for somebody to follow them; of more, the oldest go. */
@@ -31,8 +32,7 @@ export function setCookie(headers: Readonly<Record<string, string>>, token: stri
 export function isOwnForm(headers: Readonly<Record<string, string>>): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  const origin = headers['origin'];
-  return origin === undefined || origin.replace(/^https?:\/\//, '') === headers['host'];
+  return !isForeign(headers);
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;

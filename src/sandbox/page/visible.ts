@@ -16,7 +16,7 @@ export function instancesOf({ service, caller }: Who): InstanceDoc[] {
 
 /** Every box that the caller sees, the versions among them. */
 export function boxesOf({ service, caller }: Who): BoxDoc[] {
-  return service.store.boxes.all().filter((box) => canSeeBox(caller, box));
+  return service.store.boxes.all().filter((box) => canSeeBox(service, caller, box));
 }
 
 export function providersOf({ service, caller }: Who): ProviderDoc[] {

@@ -1,4 +1,4 @@
-import type { JobDoc, ProviderDoc } from '../model.ts';
+import type { InstanceDoc, JobDoc, ProviderDoc } from '../model.ts';
 import type { Service } from '../service.ts';
 import { servicesOf } from './types.ts';
 
@@ -77,13 +77,10 @@ export function runProvider(service: Service, job: JobDoc, at: number): void {
 }
 
 /** Instances that run on the provider, terminated ones excepted. */
-export function usersOf(service: Service, provider: ProviderDoc): string[] {
-  return service.store.instances
-    .all()
-    .filter((instance) => {
-      const policy = service.store.revisions.get(instance.policy)?.box;
-      const gone = instance.state === 'done' && instance.operation.event.startsWith('terminate');
-      return policy?.fields['provider_id'] === provider.id && !gone;
-    })
-    .map((instance) => instance.id);
+export function usersOf(service: Service, provider: ProviderDoc): InstanceDoc[] {
+  return service.store.instances.all().filter((instance) => {
+    const policy = service.store.revisions.get(instance.policy)?.box;
+    const gone = instance.state === 'done' && instance.operation.event.startsWith('terminate');
+    return policy?.fields['provider_id'] === provider.id && !gone;
+  });
 }

@@ -116,3 +116,47 @@ test('is shared with workspaces and with the organization, unless sharing is swi
   await ok(call('PUT', path, { ...body, features: { ...body.features, provider_sharing: false } }));
   expect((await call('GET', created.uri, undefined, eve)).status).toBe(403);
 });
+
+// V14
+test('Google accounts keep their limits, in a create request and in an update', async () => {
+  const fixture = await startFixture();
+  const google = { project_id: 'p', email: 'e', credentials: { key: 'k' } };
+  for (const wrong of [
+    { organization: 'x'.repeat(257) },
+    { deleted: 'x'.repeat(2_049) },
+    { icon: 'x'.repeat(257) },
+  ]) {
+    expect((await post(fixture, 'Google Compute', { ...google, ...wrong }, 'gce')).status).toBe(400);
+  }
+  const { uri } = await ok(post(fixture, 'Google Compute', { ...google, deleted: null }, 'gce'));
+  await fixture.clock.advance(10_000);
+  expect((await fixture.call('PUT', uri, { organization: 'x'.repeat(257) })).status).toBe(400);
+  expect((await fixture.call('PUT', uri, { organization: 'x' })).body.organization).toBe('public');
+});
+
+test('Azure takes the subscription under both of its names', async () => {
+  const fixture = await startFixture();
+  const { status, body } = await post(fixture, 'Microsoft Azure', { subscription: 's-1' }, 'azure');
+  expect(status).toBe(202);
+  expect(body.subscription_id).toBe('s-1');
+  await fixture.clock.advance(10_000);
+  expect((await fixture.call('PUT', body.uri, { subscription: 's-2' })).body.subscription_id).toBe('s-2');
+});
+
+// V9
+test('a masked part of credentials keeps its value, and the other parts are taken', async () => {
+  const fixture = await startFixture();
+  const keys = { credentials: { key: 'AK', secret: 'invalid' } };
+  const { uri } = await ok(post(fixture, 'Amazon Web Services', keys));
+  await fixture.clock.advance(10_000);
+  const seen = await ok(fixture.call('GET', uri));
+  expect(seen).toMatchObject({ state: 'unavailable', credentials: { secret: '********' } });
+  await ok(fixture.call('PUT', uri, seen));
+  await ok(fixture.call('PUT', `${uri}/sync`));
+  await fixture.clock.advance(10_000);
+  expect((await fixture.call('GET', uri)).body.state).toBe('unavailable');
+  await ok(fixture.call('PUT', uri, { credentials: { ...seen.credentials, secret: 'good' } }));
+  await ok(fixture.call('PUT', `${uri}/sync`));
+  await fixture.clock.advance(10_000);
+  expect((await fixture.call('GET', uri)).body.state).toBe('ready');
+});

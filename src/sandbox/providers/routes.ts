@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { canChange, canSeeProvider, ownerFor } from '../access.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { canChange, canSee, canSeeProvider, ownerFor } from '../access.ts';
+import { checkSameRecord, idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import type { Member, ProviderDoc } from '../model.ts';
 import { checkProviderEnabled } from '../organizations/gates.ts';
@@ -14,7 +14,7 @@ import {
   ProviderLog,
   ProviderUpdate,
 } from './schemas.ts';
-import { isMasked, maskSecrets, PROVIDER_TYPES } from './types.ts';
+import { isUnchanged, maskSecrets, PROVIDER_TYPES, withoutAliases, withStored } from './types.ts';
 import { providerEntry, providerView, TEST_PROVIDER_ID } from './view.ts';
 
 interface ProviderBody {
@@ -43,6 +43,7 @@ function changeable(call: Call): ProviderDoc {
   if (!canChange(call.caller, provider)) {
     throw forbidden(`you may use provider ${provider.id}, not change it`);
   }
+  checkSameRecord(call, provider.id);
   return provider;
 }
 
@@ -60,9 +61,10 @@ function checkName(call: Call, owner: string, name: string, except?: string): vo
 
 function create(call: Call): Outcome {
   const { service, caller } = call;
-  const body = call.body as ProviderBody;
-  const type = PROVIDER_TYPES[body.type];
-  if (type === undefined) throw badRequest(`type: "${body.type}" is not a provider type`);
+  const sent = call.body as ProviderBody;
+  const type = PROVIDER_TYPES[sent.type];
+  if (type === undefined) throw badRequest(`type: "${sent.type}" is not a provider type`);
+  const body = withoutAliases(type, sent);
   const schema = `${service.schemaBase}/${type.kind}/provider`;
   if (body.schema !== schema) throw badRequest(`schema: for ${body.type} it must be ${schema}`);
   if (body['admin_boxes'] !== undefined) throw badRequest('admin_boxes: was removed');
@@ -103,10 +105,16 @@ function create(call: Call): Outcome {
 }
 
 const SCHEMAS = new Map(
-  Object.entries(PROVIDER_TYPES).map(([type, { fields }]) => [type, Type.Object({ ...fields })]),
+  Object.entries(PROVIDER_TYPES).map(([type, { fields, limits }]) => [
+    type,
+    Type.Object({ ...fields, ...limits }),
+  ]),
 );
 
-const TYPE_FIELDS = Object.values(PROVIDER_TYPES).flatMap(({ fields }) => Object.keys(fields));
+const TYPE_FIELDS = Object.values(PROVIDER_TYPES).flatMap(({ fields, aliases = {} }) => [
+  ...Object.keys(fields),
+  ...Object.keys(aliases),
+]);
 
 function fieldsSchema(type: string): ReturnType<typeof Type.Object> {
   return SCHEMAS.get(type) ?? Type.Object({});
@@ -118,21 +126,23 @@ function update(call: Call): Outcome {
   if (provider.state === 'initializing' || provider.state === 'deleting') {
     throw conflict(`provider ${provider.id} is ${provider.state}`);
   }
-  const body = call.body as Partial<ProviderBody>;
+  const type = PROVIDER_TYPES[provider.type];
+  const sent = call.body as Partial<ProviderBody>;
+  const body = type === undefined ? sent : withoutAliases(type, sent);
   if (body.name !== undefined) checkName(call, provider.owner, body.name, provider.id);
   for (const { workspace } of body.members ?? []) {
     const known =
-      service.store.workspaces.get(workspace) !== undefined || workspace === provider.organization;
+      service.store.workspaces.get(workspace) !== undefined ||
+      workspace === provider.organization ||
+      provider.members.some((member) => member.workspace === workspace);
     if (!known) throw badRequest(`members: there is no workspace ${workspace}`);
   }
-  const names = Object.keys(PROVIDER_TYPES[provider.type]?.fields ?? {});
   const given = Object.fromEntries(
-    names
-      .filter((name) => body[name] !== undefined && !isMasked(body[name]))
-      .map((name) => [name, body[name]]),
+    Object.keys(type?.fields ?? {})
+      .filter((name) => body[name] !== undefined && !isUnchanged(body[name], provider.fields[name]))
+      .map((name) => [name, withStored(body[name], provider.fields[name])]),
   );
-  const merged: Record<string, unknown> = { ...provider.fields, ...given };
-  call.validation.check(fieldsSchema(provider.type), merged);
+  call.validation.check(fieldsSchema(provider.type), { ...body, ...provider.fields, ...given });
   const { shown, invalid } = maskSecrets(given);
   const stored = service.store.providers.put({
     ...provider,
@@ -154,8 +164,10 @@ function remove(call: Call): Outcome {
   if (provider.state === 'deleting') throw conflict(`provider ${provider.id} is being deleted`);
   const users = usersOf(service, provider);
   if (users.length > 0) {
+    const seen = users.filter((instance) => canSee(call.caller, instance)).map(({ id }) => id);
+    const named = seen.length === 0 ? '' : ` (${seen.slice(0, 5).join(', ')})`;
     throw badRequest(
-      `provider ${provider.id} is used by ${users.slice(0, 5).join(', ')}; terminate them first`,
+      `provider ${provider.id} is used by ${users.length} instances${named}; terminate them first`,
     );
   }
   startPhase(service, provider, 'delete');

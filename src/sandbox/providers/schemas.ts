@@ -15,15 +15,23 @@ export const NewProvider = Type.Object({
   owner: Type.Optional(Type.String({ maxLength: 64 })),
 });
 
-/** A create request of each type. */
-export const NEW_PROVIDER_VARIANTS: readonly TSchema[] = Object.entries(PROVIDER_TYPES).map(
-  ([type, { kind, fields }]) =>
-    Type.Object({
-      ...NewProvider.properties,
-      type: Type.Literal(type),
-      schema: Type.String({ pattern: `/${kind}/provider$` }),
-      ...fields,
-    }),
+/** A create request of each type, and of each name that a type has for a field. */
+export const NEW_PROVIDER_VARIANTS: readonly TSchema[] = Object.entries(PROVIDER_TYPES).flatMap(
+  ([type, { kind, fields, limits, aliases = {} }]) => {
+    const variant = (own: Readonly<Record<string, TSchema>>): TSchema =>
+      Type.Object({
+        ...NewProvider.properties,
+        type: Type.Literal(type),
+        schema: Type.Literal(`{schema_base}/${kind}/provider`),
+        ...own,
+        ...limits,
+      });
+    const renamed = Object.entries(aliases).map(([alias, name]) => {
+      const { [name]: field, ...others } = fields;
+      return field === undefined ? fields : { ...others, [alias]: field };
+    });
+    return [fields, ...renamed].map(variant);
+  },
 );
 
 export const ProviderUpdate = Type.Object({

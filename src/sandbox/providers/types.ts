@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type, type TSchema } from 'typebox';
+import { MASK } from '../boxes/masks.ts';
 
 const text = (max = 2048): TSchema => Type.String({ minLength: 1, maxLength: max });
 
@@ -9,6 +11,10 @@ export interface ProviderType {
   fields: Readonly<Record<string, TSchema>>;
   locations: readonly string[];
   services: readonly string[];
+  /** Limits of common fields that this type alone has (interface document section 8). */
+  limits?: Readonly<Record<string, TSchema>>;
+  /** Another name that the interface gives a field. */
+  aliases?: Readonly<Record<string, string>>;
 }
 
 const COMPUTE = ['Linux Compute', 'Windows Compute'];
@@ -67,12 +73,17 @@ export const PROVIDER_TYPES: Readonly<Record<string, ProviderType>> = {
     },
     locations: ['us-central1-a', 'europe-west1-b'],
     services: COMPUTE,
+    limits: {
+      organization: Type.Optional(Type.String({ maxLength: 256 })),
+      deleted: Type.Optional(Type.Union([Type.String({ maxLength: 2048 }), Type.Null()])),
+    },
   },
   'Microsoft Azure': {
     kind: 'azure',
     fields: { subscription_id: text() },
     locations: ['West Europe', 'East US'],
     services: COMPUTE,
+    aliases: { subscription: 'subscription_id' },
   },
   Cloudstack: {
     kind: 'cloudstack',
@@ -105,7 +116,6 @@ export function servicesOf(type: string): Record<string, unknown>[] {
   }));
 }
 
-const MASK = '********';
 const SECRETS = new Set([
   'password',
   'secret',
@@ -134,8 +144,24 @@ export function maskSecrets(fields: Record<string, unknown>): {
   return { shown: mask(fields), invalid };
 }
 
-/** Whether a request sends the mask back, which means: as it was. */
-export function isMasked(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.values(value).includes(MASK);
-  return value === MASK;
+/** A value of a request with what is stored wherever the mask came back: it means "as it was". */
+export function withStored(given: unknown, stored: unknown): unknown {
+  if (given === MASK) return stored ?? given;
+  if (typeof given !== 'object' || given === null) return given;
+  const before = (stored ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, member]) => [name, withStored(member, before[name])]),
+  );
+}
+
+/** Whether nothing of it is a new value. */
+export function isUnchanged(given: unknown, stored: unknown): boolean {
+  return isDeepStrictEqual(withStored(given, stored), stored);
+}
+
+/** The fields of a request under their own names. */
+export function withoutAliases<T extends Record<string, unknown>>(type: ProviderType, body: T): T {
+  const { aliases = {} } = type;
+  const named = Object.entries(aliases).filter(([alias, name]) => body[name] === undefined && alias in body);
+  return { ...body, ...Object.fromEntries(named.map(([alias, name]) => [name, body[alias]])) };
 }

@@ -14,9 +14,9 @@ export class Callers {
     this.#service = service;
   }
 
-  /** The caller by the token of the headers, undefined without a valid one. */
-  of(headers: Readonly<Record<string, string>>): Caller | undefined {
-    const token = tokenOf(headers);
+  /** The caller by the token of the request, undefined without a valid one. */
+  of(method: string, headers: Readonly<Record<string, string>>): Caller | undefined {
+    const token = tokenOf(method, headers);
     if (token === undefined) return undefined;
     const { tokens, accounts, workspaces } = this.#service.store;
     const state = `${tokens.seq} ${accounts.seq} ${workspaces.seq}`;

@@ -1,6 +1,7 @@
 import { createHash, scryptSync, timingSafeEqual } from 'node:crypto';
 import type { AccountDoc } from '../model.ts';
 import type { Service } from '../service.ts';
+import { cookieCounts } from './origin.ts';
 
 /** The form in which a token is stored. */
 export function tokenHash(token: string): string {
@@ -13,6 +14,8 @@ export function passwordHash(password: string, salt: string): string {
 }
 
 export function passwordMatches(account: AccountDoc, password: string): boolean {
+  // Of an imported state without its passwords.
+  if (account.hash === '') return false;
   const given = Buffer.from(passwordHash(password, account.salt), 'hex');
   return timingSafeEqual(given, Buffer.from(account.hash, 'hex'));
 }
@@ -22,12 +25,13 @@ export function grantToken(service: Service, account: string, token: string): vo
   service.store.tokens.put({ id: tokenHash(token), account, created: service.time.stamp() });
 }
 
-/** The token of a request: the header, a bearer token, or the cookie named token. */
-export function tokenOf(headers: Readonly<Record<string, string>>): string | undefined {
+/** The token of a request: the header, a bearer token, or the cookie named token where that counts. */
+export function tokenOf(method: string, headers: Readonly<Record<string, string>>): string | undefined {
   const own = headers['service-token'];
   if (own !== undefined && own !== '') return own;
   const bearer = /^Bearer +(\S+)$/i.exec(headers['authorization'] ?? '');
   if (bearer?.[1] !== undefined) return bearer[1];
+  if (!cookieCounts(method, headers)) return undefined;
   const cookie = /(?:^|;\s*)token=([^;]+)/.exec(headers['cookie'] ?? '');
   return cookie?.[1];
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -12,6 +12,12 @@ export class DataError extends Error {
     this.name = 'DataError';
     this.code = code;
   }
+}
+
+/** SQLite gives its other files the mode of this one. */
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, 0o600);
 }
 
 /** Calls that share a commit. */
@@ -41,6 +47,8 @@ export class Database {
     this.#onDisk = data !== ':memory:';
     const file = this.#onDisk ? join(data, 'sandbox.db') : data;
     try {
+      // It holds passwords of boxes; the directory may have been made by somebody less careful.
+      if (this.#onDisk) makePrivate(file);
       this.sql = new DatabaseSync(file);
       this.sql.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000');
       // One sandbox per directory: a second one fails at once instead of answering from an old copy.

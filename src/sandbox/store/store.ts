@@ -14,6 +14,7 @@ import type {
   TokenDoc,
   WorkspaceDoc,
 } from '../model.ts';
+import { blobsOfBox, blobsOfVariables } from '../blobs/references.ts';
 import { BlobContent } from './blob-content.ts';
 import { Database } from './database.ts';
 import { Table } from './table.ts';
@@ -60,8 +61,9 @@ export class Store {
       member: members,
       visibility: (doc) => [doc.visibility],
       base: (doc) => (doc.version === undefined ? [] : [doc.version.box]),
+      blob: blobsOfBox,
     });
-    this.revisions = new Table(database, 'revisions');
+    this.revisions = new Table<RevisionDoc>(database, 'revisions', { blob: (doc) => blobsOfBox(doc.box) });
     this.providers = new Table<ProviderDoc>(database, 'providers', {
       owner: (doc) => [doc.owner],
       member: members,
@@ -71,6 +73,8 @@ export class Store {
       member: members,
       box: (doc) => [doc.box],
       service: (doc) => [doc.service.id],
+      revision: (doc) => [...new Set([...doc.stack, doc.policy])],
+      blob: (doc) => blobsOfVariables(doc.variables),
     });
     this.operations = new Table<OperationDoc>(database, 'operations', { instance: (doc) => [doc.instance] });
     this.logs = new Table<LogDoc>(database, 'logs', { instance: (doc) => [doc.instance] });

@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { belongsTo, canChange, canSeeProvider } from '../access.ts';
 import { boxText } from '../boxes/view.ts';
-import { idsOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
-import { badRequest, forbidden, notFound } from '../http.ts';
+import { differing, keptWarnings } from '../edge/kept.ts';
+import { checkSameRecord, idsOf, listOf, param, type Call, type Outcome, type Route } from '../edge/route.ts';
+import { warningHeader } from '../edge/warning.ts';
+import { badRequest, conflict, forbidden, notFound } from '../http.ts';
 import { instanceList } from '../instances/lookup.ts';
 import type { Member, WorkspaceDoc } from '../model.ts';
 import { BoxList } from '../boxes/schemas.ts';
@@ -22,6 +24,9 @@ const WorkspaceBody = Type.Object({
   organizations: Type.Optional(texts),
   icon: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
   ldap_groups: Type.Optional(texts),
+  // Of personal workspaces.
+  email: Type.Optional(Type.String({ minLength: 3, maxLength: 256, pattern: '^[^\\s@]+@[^\\s@]+$' })),
+  take_tour: Type.Optional(Type.Boolean()),
 });
 const NewWorkspace = Type.Object({ ...WorkspaceBody.properties, schema: Type.String(), name });
 const WorkspaceAnswer = Type.Object({
@@ -55,6 +60,9 @@ interface Body {
   organizations?: string[];
   icon?: string | null;
   ldap_groups?: string[];
+  email?: string;
+  take_tour?: boolean;
+  [field: string]: unknown;
 }
 
 /** The workspace of the path, when the caller belongs to it. @throws Refusal 404 */
@@ -72,6 +80,7 @@ function changeable(call: Call): WorkspaceDoc {
   const workspace = own(call);
   if (!canChange(call.caller, workspace))
     throw forbidden(`you may read workspace ${workspace.id}, not change it`);
+  checkSameRecord(call, workspace.id);
   return workspace;
 }
 
@@ -80,8 +89,15 @@ const show = (call: Call, workspace: WorkspaceDoc): Outcome => ({
   value: workspaceView(call.service, workspace),
 });
 
-function checkMembers(call: Call, members: readonly Member[] | undefined): void {
+/** Members that were there before are not judged again: their workspace may be gone. */
+function checkMembers(
+  call: Call,
+  members: readonly Member[] | undefined,
+  before: readonly Member[] = [],
+): void {
+  const known = new Set(before.map(({ workspace }) => workspace));
   for (const member of members ?? []) {
+    if (known.has(member.workspace)) continue;
     if (call.service.store.workspaces.get(member.workspace) === undefined) {
       throw badRequest(`members: there is no workspace ${member.workspace}`);
     }
@@ -128,7 +144,7 @@ function update(call: Call): Outcome {
   const { service } = call;
   const workspace = changeable(call);
   const body = call.body as Body;
-  checkMembers(call, body.members);
+  checkMembers(call, body.members, workspace.members);
   checkOrganizations(call, body.organizations);
   const team =
     workspace.kind === 'team'
@@ -138,7 +154,8 @@ function update(call: Call): Outcome {
           ldap_groups: body.ldap_groups ?? workspace.ldap_groups,
           owner: newOwner(call, workspace, body.owner),
         }
-      : {};
+      : personalFields(call, workspace, body);
+  const kept = differing(KEPT[workspace.kind], workspaceView(service, workspace), body);
   const stored = service.store.workspaces.put({
     ...workspace,
     ...team,
@@ -146,7 +163,36 @@ function update(call: Call): Outcome {
     icon: body.icon === undefined ? workspace.icon : (body.icon ?? ''),
     updated: service.time.stamp(),
   });
-  return show(call, stored);
+  return { ...show(call, stored), headers: warningHeader(keptWarnings(kept)) } as Outcome;
+}
+
+/** Fields that a client can have meant to change and that stay as they are. */
+const KEPT = {
+  personal: [
+    'owner',
+    'organization',
+    'organizations',
+    'members',
+    'group_dns',
+    'add_provider',
+    'deploy_instance',
+  ],
+  team: ['organization', 'group_dns', 'email', 'take_tour'],
+} as const;
+
+/** What a user changes of the own personal workspace; the email is what the user logs in with. */
+function personalFields(call: Call, workspace: WorkspaceDoc, body: Body): Partial<WorkspaceDoc> {
+  const { accounts } = call.service.store;
+  const email = body.email?.toLowerCase();
+  if (email !== undefined && email !== workspace.email) {
+    if (accounts.by('email', email).length > 0) throw conflict(`email: there is a user ${email} already`);
+    const [account] = accounts.by('workspace', workspace.id);
+    if (account !== undefined) accounts.put({ ...account, email });
+  }
+  return {
+    ...(email === undefined ? {} : { email }),
+    fields: { ...workspace.fields, ...(body.take_tour === undefined ? {} : { take_tour: body.take_tour }) },
+  };
 }
 
 function newOwner(call: Call, workspace: WorkspaceDoc, owner: string | undefined): string {
@@ -212,6 +258,9 @@ export const workspaceRoutes: readonly Route[] = [
     alsoSuccess: [201],
     errors: [400, 409],
     body: NewWorkspace,
+    variants: [
+      Type.Object({ ...NewWorkspace.properties, schema: Type.Literal('{schema_base}/workspaces/team') }),
+    ],
     answer: WorkspaceAnswer,
     handler: create,
   },
@@ -229,7 +278,7 @@ export const workspaceRoutes: readonly Route[] = [
     path: '/services/workspaces/{workspace_id}',
     summary: 'Update a workspace',
     success: 200,
-    errors: [400, 403, 404],
+    errors: [400, 403, 404, 409],
     body: WorkspaceBody,
     answer: WorkspaceAnswer,
     handler: update,
@@ -273,7 +322,7 @@ export const workspaceRoutes: readonly Route[] = [
     query: ['ids'],
     handler: (call) => {
       const boxes = ofWorkspace(call.listing.boxes, own(call).id).filter((box) => box.version === undefined);
-      return { kind: 'list', items: filterIds(call, boxes).map((box) => boxText(call.service, box)) };
+      return listOf(filterIds(call, boxes), (box) => boxText(call.service, box));
     },
   },
   {

@@ -87,3 +87,22 @@ test('list entries are lean where that reading is chosen', async () => {
   for (const part of ['boxes', 'policy_box']) expect(entry[part]).toBeUndefined();
   expect(entry.service.machines).toBeUndefined();
 });
+
+// V14
+test('a user changes the own email and tour; what cannot change is said', async () => {
+  const { call, sandbox } = await startFixture();
+  sandbox.admin.createAccount({ email: 'taken@example.com', password: 'p' });
+  const path = '/services/workspaces/ops';
+  const seen = await ok(call('GET', path));
+  expect((await call('PUT', path, seen)).headers['warning']).toBeUndefined();
+  const changed = await call('PUT', path, { ...seen, email: 'New@example.com', take_tour: true });
+  expect(changed.body).toMatchObject({ email: 'new@example.com', take_tour: true });
+  const login = { email: 'new@example.com', password: 'secret-1' };
+  expect((await call('POST', '/services/security/token', login)).status).toBe(200);
+  expect((await call('PUT', path, { email: 'taken@example.com' })).status).toBe(409);
+  expect((await call('PUT', path, { email: 'none' })).status).toBe(400);
+  const kept = await call('PUT', path, { group_dns: ['cn=x'], add_provider: true });
+  expect(kept.headers['warning']).toContain('group_dns was not changed');
+  expect(kept.headers['warning']).toContain('add_provider was not changed');
+  expect(kept.body).toMatchObject({ group_dns: [], add_provider: false });
+});

@@ -1,10 +1,13 @@
+import { exactJson } from '../../base/exact-json.ts';
 import type { Clock } from '../../base/clock.ts';
+import { parseRetryAfter } from '../../base/retry-after.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
 import type { CallOptions, Priority, Read, Write } from '../results.ts';
+import type { ClockSkew } from './clock-skew.ts';
 import type { Effect } from './classify.ts';
 import {
   codeOfStatus,
@@ -15,7 +18,6 @@ import {
 } from './classify.ts';
 import { BadAnswer } from './decode.ts';
 import { BadId, fillPath } from './path.ts';
-import { parseRetryAfter } from './retry-after.ts';
 import type { Session, Token } from './session.ts';
 import type { Stamps } from './stamps.ts';
 
@@ -58,6 +60,7 @@ export interface CallerOptions {
   breaker: Breaker<ServiceError>;
   stamps: Stamps;
   clock: Clock;
+  clockSkew: ClockSkew;
   headersFor(token: string | undefined): Record<string, string>;
   recordBytes: number;
   timeoutMs: number;
@@ -195,9 +198,11 @@ export class Caller {
   ): Promise<
     { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean }
   > {
-    const { port, breaker, pace, session } = this.#options;
+    const { port, breaker, clock, clockSkew, pace, session } = this.#options;
+    const sentAt = clock.now();
     try {
       const answer = await port.send(request);
+      clockSkew.note(answer.headers, sentAt, clock.now());
       if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, secrets, undefined));
       else breaker.succeeded(ticket);
       if (answer.status !== 429 && answer.status < 500) pace.accepted();
@@ -291,7 +296,7 @@ export class Caller {
       method: spec.method,
       path: fillPath(spec.template, spec.params ?? {}, spec.query),
       headers,
-      ...(body === undefined ? {} : { body: 'json' in body ? JSON.stringify(body.json) : body.bytes }),
+      ...(body === undefined ? {} : { body: 'json' in body ? exactJson(body.json) : body.bytes }),
       maxBytes: spec.maxBytes ?? this.#options.recordBytes,
       timeoutMs: options.timeoutMs ?? this.#options.timeoutMs,
       ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -1,3 +1,5 @@
+import { parseExactJson } from '../../base/exact-json.ts';
+
 /** Thrown inside the client when an answer cannot be what it should; turned into a `BadAnswer` result. */
 export class BadAnswer extends Error {
   readonly code = 'BadAnswer';
@@ -20,14 +22,14 @@ export function decodeText(body: Uint8Array): string {
 }
 
 /**
- * JSON of a body, at most `maxDepth` deep, without the keys that could reach a prototype when the record is
+ * JSON of a body, whole numbers exact, at most `maxDepth` deep, without the keys that could reach a prototype when the record is
  * copied. Throws {@link BadAnswer}; its message never quotes the body.
  */
 export function decodeJson(body: Uint8Array, maxDepth: number): unknown {
   const text = decodeText(body);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     // The parser's message quotes the text, hence is dropped.
     const head = text.slice(0, 256).trimStart();

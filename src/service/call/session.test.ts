@@ -20,7 +20,7 @@ class Logins {
 
   constructor(credentials: Parameters<typeof createServiceClient>[0]['credentials']) {
     this.port = new ScriptedPort((request) => this.#answer(request));
-    this.client = createServiceClient({ port: this.port, credentials, clock: this.clock, random: () => 0.5 });
+    this.client = createServiceClient({ port: this.port, credentials, clock: this.clock, random: () => 0 });
   }
 
   get calls(): string[] {

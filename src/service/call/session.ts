@@ -1,5 +1,6 @@
 import { raceAbort } from '../../base/race-abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { backoffMs, type Curve } from '../../base/backoff.ts';
+import type { Clock, Random } from '../../base/clock.ts';
 import { ServiceError } from '../errors.ts';
 
 /** What proves who calls. */
@@ -20,10 +21,10 @@ export interface SessionOptions {
   /** Sends the login call. Never rejects but when the client is closed. */
   login(email: string, password: string): Promise<LoginResult>;
   clock: Clock;
+  random: Random;
 }
 
-const firstQuiet = 10_000;
-const longestQuiet = 300_000;
+const quietTimes: Curve = { firstMs: 10_000, longestMs: 300_000 };
 
 /**
  * Holds the token of one client. With email and password it logs in when first needed and once more when a
@@ -113,8 +114,9 @@ export class Session {
   }
 
   #beQuiet(error: ServiceError): void {
-    const wait = Math.min(longestQuiet, firstQuiet * 2 ** this.#refusals++);
-    this.#quiet = { until: this.#options.clock.monotonic() + wait, error };
+    const { clock, random } = this.#options;
+    const wait = backoffMs(++this.#refusals, quietTimes, random);
+    this.#quiet = { until: clock.monotonic() + wait, error };
   }
 
   #quietError(): { kind: 'error'; error: ServiceError } | undefined {

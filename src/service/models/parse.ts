@@ -14,7 +14,7 @@ export type Fields = Readonly<Record<string, Check>>;
 
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a string');
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'a boolean');
-export const count: Check = (value) => (typeof value === 'number' ? undefined : 'a number');
+export const count: Check = (value) => (['number', 'bigint'].includes(typeof value) ? undefined : 'a number');
 export const anyObject: Check = (value) => (isObject(value) ? undefined : 'an object');
 
 /** `check`, or null, which is kept. */

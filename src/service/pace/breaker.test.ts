@@ -5,7 +5,7 @@ import type { Ticket } from './breaker.ts';
 
 function setup() {
   const clock = new VirtualClock();
-  const breaker = new Breaker<string>({ failures: 3, clock, random: () => 0.5 });
+  const breaker = new Breaker<string>({ failures: 3, clock, random: () => 0 });
   const enter = (): Ticket => {
     const entry = breaker.enter();
     if (entry.kind === 'open') throw new Error(`open for ${entry.retryAfterMs}`);
@@ -41,10 +41,10 @@ describe('the breaker', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((s) => s * 1_000));
   });
 
-  it('jitters its waits', () => {
+  it('jitters its waits upwards', () => {
     for (const [random, wait] of [
-      [0, 750],
-      [1, 1_250],
+      [0, 1_000],
+      [1, 1_200],
     ] as const) {
       const breaker = new Breaker<string>({ failures: 1, clock: new VirtualClock(), random: () => random });
       const entry = breaker.enter();

@@ -1,3 +1,4 @@
+import { backoffMs, PASSING } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 
 export interface BreakerOptions {
@@ -14,9 +15,6 @@ export interface Ticket {
 }
 
 export type Entry<E> = { kind: 'go'; ticket: Ticket } | { kind: 'open'; retryAfterMs: number; cause: E };
-
-const firstDelay = 1_000;
-const longestDelay = 300_000;
 
 /**
  * A circuit breaker: after some failures in a row nothing is sent for 1 s, doubling to 5 min (with jitter);
@@ -45,7 +43,7 @@ export class Breaker<E> {
     const wait = open.until - this.#options.clock.monotonic();
     if (wait > 0) return { retryAfterMs: wait, cause: open.cause };
     // Whoever comes while the probe is out looks again soon.
-    return open.probing ? { retryAfterMs: firstDelay, cause: open.cause } : undefined;
+    return open.probing ? { retryAfterMs: PASSING.firstMs, cause: open.cause } : undefined;
   }
 
   enter(): Entry<E> {
@@ -70,10 +68,9 @@ export class Breaker<E> {
     if (ticket.epoch !== this.#epoch) return;
     this.#failed += 1;
     if (!ticket.probe && this.#failed < this.#options.failures) return;
-    const delay =
-      Math.min(longestDelay, firstDelay * 2 ** this.#openings) * (0.75 + this.#options.random() / 2);
-    this.#open = { until: this.#options.clock.monotonic() + delay, cause, probing: false };
     this.#openings += 1;
+    const delay = backoffMs(this.#openings, PASSING, this.#options.random);
+    this.#open = { until: this.#options.clock.monotonic() + delay, cause, probing: false };
     this.#failed = 0;
     this.#epoch += 1;
   }

@@ -12,7 +12,7 @@ function setup(options: { requestsPerSecond?: number; burst?: number; inFlight?:
     burst: 2,
     inFlight: 100,
     clock,
-    random: () => 0.5,
+    random: () => 0,
     ...options,
   });
   const granted: string[] = [];

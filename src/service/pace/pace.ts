@@ -1,3 +1,4 @@
+import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
 import type { Priority } from '../results.ts';
 
@@ -45,6 +46,8 @@ const priorities: readonly Priority[] = ['user', 'normal', 'periodic'];
 /** A pause up to this long (milliseconds) is waited for in the queue; callers of a longer one are sent away. */
 const shortPause = 5_000;
 const longestPause = 600_000;
+/** Pauses after 429s that name no time. */
+const throttled: Curve = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
  * The budget of one Connection: a token bucket and a cap of calls in flight, in front of which callers queue
@@ -116,7 +119,7 @@ export class Pace {
     const { clock, random } = this.#options;
     const before = this.pausedFor();
     if (retryAfterMs === undefined && before > 0) return before;
-    const wait = retryAfterMs ?? Math.min(60_000, 1_000 * 2 ** this.#throttles++) * (0.75 + random() / 2);
+    const wait = retryAfterMs ?? backoffMs(++this.#throttles, throttled, random);
     const pause = Math.max(before, Math.min(wait, longestPause));
     this.#pausedUntil = clock.monotonic() + pause;
     // No burst after the pause, and nothing earned during it.

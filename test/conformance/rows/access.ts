@@ -143,10 +143,10 @@ export const accessRows: readonly Row[] = [
     'operations are refused with 409 by the state of the instance',
     async (world) => {
       const { uri } = await world.running();
-      const body = { id: uri.split('/').at(-1), method: 'reconfigure' };
       answers(await world.call('PUT', `${uri}/poweron`), 409);
       answers(await world.call('PUT', `${uri}/deploy`), 409);
       const busy = await world.deploy();
+      const body = { id: busy.id, method: 'reconfigure' };
       for (const name of ['shutdown', 'reinstall', 'reconfigure']) {
         answers(
           await world.call('PUT', `${busy.uri}/${name}`, name === 'reconfigure' ? body : undefined),

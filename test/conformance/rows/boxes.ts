@@ -386,8 +386,9 @@ export const boxRows: readonly Row[] = [
     );
   }),
   row('4.1', '32f6d9e8', 'bindings: id, uri, name and icon of bound boxes', async (world) => {
-    const bound = await script(world);
-    const [entry] = await world.get(`${(await rich(world)).uri}/bindings`);
+    const bound = await world.box('script', { icon: '/i.png' });
+    const { uri } = await world.boxWith('script', { variables: [text('b', 'Binding', bound.id)] });
+    const [entry] = await world.get(`${uri}/bindings`);
     assert.deepEqual(entry, { id: bound.id, uri: bound.uri, name: bound.name, icon: bound.icon });
   }),
   row(

@@ -1,5 +1,5 @@
 import { answers, assert, has, holds, isList, isOneOf, isText } from '../assert.ts';
-import { reading, row, untestable, type Row } from '../row.ts';
+import { reading, row, type Row } from '../row.ts';
 import type { Record_, World } from '../world.ts';
 
 const SECRET = 'conf-secret';
@@ -185,10 +185,4 @@ export const providerRows: readonly Row[] = [
   row('8', '48149951', 'the token form of credentials needs a refresh_token', async (world) => {
     await refused(world, { credentials: { access_token: 'x' } });
   }),
-  untestable(
-    '8',
-    '5dbdd074',
-    'limits of the fields deleted and organization of Google providers',
-    'both are set by the service, no request carries them',
-  ),
 ];

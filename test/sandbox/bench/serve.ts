@@ -1,11 +1,13 @@
-import { createSandbox, TEST_PROVIDER_ID } from '../../../src/sandbox/index.ts';
+import { createSandbox, keepHeapSmall, TEST_PROVIDER_ID } from '../../../src/sandbox/index.ts';
 
-/** The service under measurement; answers "memory" with its own. */
+/** The service under measurement, as `boxwright sandbox` runs it; answers "usage" with its own. */
+keepHeapSmall();
 const sandbox = createSandbox({ data: process.argv[2] ?? ':memory:' });
 const { url } = await sandbox.start();
 process.on('message', (message) => {
-  if (message !== 'memory') return;
-  process.send?.({ ...process.memoryUsage(), cpu: process.cpuUsage() });
+  if (message !== 'usage') return;
+  const { maxRSS } = process.resourceUsage();
+  process.send?.({ ...process.memoryUsage(), maxRss: maxRSS * 1024, cpu: process.cpuUsage() });
 });
 process.once('SIGTERM', () => void sandbox.stop().then(() => process.exit(0)));
 process.send?.({

@@ -1,6 +1,7 @@
 import { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import { ok, startFixture, type Answered, type Fixture } from '../../../src/sandbox/fixture.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { formatTime } from '../../../src/sandbox/time.ts';
 
 type Body = Answered['body'];
 
@@ -119,7 +120,7 @@ export async function startWorld(options: SandboxOptions = {}, port = 0): Promis
   const until = (hours: number, operation: string): object => ({
     lease: {
       operation,
-      expire: new Date(clock.now() + hours * 3_600_000).toISOString().slice(0, 23).replace('T', ' '),
+      expire: formatTime(clock.now() + hours * 3_600_000),
     },
   });
   await make('orders-db', database, small, { owner: 'shop', instance_tags: ['shop', 'production'] });

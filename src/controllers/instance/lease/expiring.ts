@@ -1,6 +1,7 @@
 import { parseDuration } from '../../../base/duration.ts';
 import type { ExtraCondition } from '../../record/status/verdict.ts';
-import { GRACE_MS, type InstanceObservation } from '../decide.ts';
+import { GRACE_MS } from '../aspects/lease.ts';
+import type { InstanceObservation } from '../decide.ts';
 import { readLease } from './terms.ts';
 
 /** Warning time of a lease that says none, milliseconds. */

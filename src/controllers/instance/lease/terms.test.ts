@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { wholeMinute } from '../../../base/rfc3339.ts';
 import { describe, expect, it } from 'vitest';
 import {
   expireOf,
@@ -6,7 +7,6 @@ import {
   sameLease,
   termsHash,
   wantedLease,
-  wholeMinute,
   wireLease,
   type LeaseSource,
 } from './terms.ts';

@@ -2,7 +2,7 @@ import type { LeaseTerms } from '../../../api/instance-lease.ts';
 import type { Instance } from '../../../api/instance.ts';
 import { LEASE_OPERATIONS } from '../../../api/words.ts';
 import { parseDuration } from '../../../base/duration.ts';
-import { wholeSecond } from '../../../base/rfc3339.ts';
+import { parseRfc3339, wholeMinute, wholeSecond } from '../../../base/rfc3339.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import { formatTimestamp, parseTimestamp, type LeaseRecord } from '../../../service/index.ts';
 
@@ -38,11 +38,6 @@ export type NotedSource = NonNullable<NonNullable<Instance['status']['lease']>['
 
 const MINUTE_MS = 60_000;
 
-/** Rounds up to a whole minute: the service keeps no seconds (service-behaviour.md 2.6). */
-export function wholeMinute(ms: number): number {
-  return Math.ceil(ms / MINUTE_MS) * MINUTE_MS;
-}
-
 /** Hash of what a source says: another hash is another lease, with an end of its own. */
 export function termsHash(source: LeaseSource): string {
   const { uid, terms, renew } = source;
@@ -50,10 +45,13 @@ export function termsHash(source: LeaseSource): string {
   return sha256Base32(canonicalJson({ uid, operation, expireAt, after, renew })).slice(0, 24);
 }
 
-/** When a lease ends that is counted from `from` (milliseconds). */
+/**
+ * When a lease ends that is counted from `from` (milliseconds): a whole minute, since the service keeps no seconds
+ * (service-behaviour.md 2.6).
+ */
 export function expireOf(terms: LeaseTerms, from: number): number | undefined {
   if (terms.operation === 'AlwaysOn') return undefined;
-  if (terms.expireAt !== undefined) return wholeMinute(Date.parse(terms.expireAt));
+  if (terms.expireAt !== undefined) return wholeMinute(parseRfc3339(terms.expireAt));
   return terms.after === undefined ? undefined : wholeMinute(from + parseDuration(terms.after));
 }
 

@@ -1,23 +1,25 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { CurrentOperation, Instance } from '../../../api/instance.ts';
 import type { RequestedOperation } from '../../../api/names.ts';
-import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
+import { jittered } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
-import { failureVerdict, isAboutCredentials } from '../../record/decide.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { backoffMs, noteWrite } from '../../record/looks.ts';
-import { verdict, type Verdict } from '../../record/status/verdict.ts';
-import type { InstanceStep } from '../decide.ts';
+import { noteWrite } from '../../record/looks.ts';
+import { failed, notAccepted, type Attempt } from '../../record/outcome.ts';
+import { verdict } from '../../record/status/verdict.ts';
+import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
 import { pairOf, phaseOf } from '../pair.ts';
-import { jittered, runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
+import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
 import { mask, readTelling } from './telling.ts';
 
-/** The same 409 on the same pair so many times is a refusal. */
-const CONFLICT_LIMIT = 3;
+/** After a 409 the state is looked at this soon at the latest, milliseconds. */
+const CONFLICT_LOOK_MS = 5_000;
+/** The highest try that status shows. */
+const TRIES_SHOWN = 1_000;
 
 /** Carries one operation out exactly once: notes it, sends it, follows it to its end. */
 export class OperationRunner {
@@ -32,47 +34,50 @@ export class OperationRunner {
     pass: InstancePass,
     record: InstanceRecord,
     desired: DesiredInstance,
-    step: Extract<InstanceStep, { do: 'begin' }>,
+    step: Begun,
     fields: InstanceFields,
-    armed: string,
   ): Promise<Convergence<Instance>> {
     const { memory, handle, now } = pass;
-    const fingerprint = this.#operationFingerprint(step.operation, step.token?.value, desired, record);
-    const held = memory.refusals.holds(fingerprint, this.#context.clock.monotonic());
-    if (held !== undefined) {
-      return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields };
-    }
+    const { attempts, aspect, fingerprint } = step.attempt;
     const read = await handle.client.instances.operations(record.id, {
       priority: pass.priority,
       signal: pass.signal,
     });
     if (read.kind === 'unknown' && read.error.status === undefined) {
-      return { verdict: failureVerdict(read.error, backoffMs(memory.failures++, pass.random)), fields: {} };
+      return { verdict: failed(read.error, step.attempt), fields: {}, afresh: true };
     }
     const lastOperationId = read.kind === 'found' ? (read.record.at(-1)?.id ?? NO_OPERATION) : undefined;
+    const tries = attempts.tries(aspect, fingerprint) + attempts.sent(aspect, fingerprint);
     const current: CurrentOperation = {
       event: step.operation,
-      ...(step.token === undefined ? {} : { token: `${step.token.of}:${step.token.value}`.slice(0, 256) }),
+      ...(step.token === undefined ? {} : { token: `${step.token.of}:${step.token.value}` }),
       ...(record.updated === undefined ? {} : { updatedBefore: record.updated }),
       ...(lastOperationId === undefined ? {} : { lastOperationId }),
       startedAt: rfc3339(now),
       deadline: rfc3339(now + desired.operationTimeoutMs),
-      try: 1,
+      try: Math.min(tries + 1, TRIES_SHOWN),
       ...(step.hash === undefined ? {} : { changeHash: step.hash }),
       ...(step.released === undefined ? {} : { released: rfc3339(step.released) }),
     };
-    memory.operation = this.#unsent(current, record);
+    memory.operation = {
+      key: operationKey(current),
+      outcome: 'unsent',
+      correcting: step.correcting,
+      quietSince: this.#context.clock.monotonic(),
+      updated: record.updated,
+    };
     return {
       verdict: verdict(runningReason(step.operation), `${step.operation} is about to be sent`),
       fields: {
         ...fields,
         ...installed(step.operation, desired, fields),
         currentOperation: current,
+        ...(step.token === undefined ? {} : { refusedRequest: undefined }),
         ...(step.released === undefined
           ? {}
           : {
               releasedExpire: rfc3339(step.released),
-              armed: `released:${armed}`,
+              armed: `released:${step.armed}`,
               lease: fields.lease === undefined ? undefined : { ...fields.lease, by: 'Operator' },
             }),
       },
@@ -85,7 +90,7 @@ export class OperationRunner {
     record: InstanceRecord,
     desired: DesiredInstance,
     current: CurrentOperation,
-    shown: InstanceFields,
+    { fields: shown, endIsDue }: { fields: InstanceFields; endIsDue: boolean },
   ): Promise<Convergence<Instance>> {
     const { memory, handle } = pass;
     const monotonic = this.#context.clock.monotonic();
@@ -93,7 +98,13 @@ export class OperationRunner {
     let sent = memory.operation;
     if (sent?.key !== key) {
       // Another process noted it, or this one before it was restarted: whether it was sent is unknown.
-      sent = { key, outcome: 'unknown', quietSince: monotonic, updated: record.updated };
+      sent = {
+        key,
+        outcome: 'unknown',
+        correcting: false,
+        quietSince: monotonic,
+        updated: record.updated,
+      };
     } else if (sent.updated !== record.updated && sent.outcome !== 'unsent') {
       sent = { ...sent, quietSince: monotonic, updated: record.updated };
     }
@@ -122,52 +133,72 @@ export class OperationRunner {
     switch (step.do) {
       case 'send':
         return this.#send(pass, record, desired, current, sent);
-      case 'again': {
-        const next = { ...current, try: current.try + 1 };
-        memory.operation = this.#unsent(next, record);
-        return {
-          verdict: verdict(runningReason(current.event), `${current.event} was not taken: it is sent again`),
-          fields: { currentOperation: next },
-          again: true,
-        };
-      }
+      case 'again':
+        return this.#drop(pass, current, shown, `${current.event} was not taken: it is sent again`);
       case 'drop':
-        memory.operation = undefined;
-        return {
-          verdict: verdict('Updating', `${current.event} is not possible now: the state is looked at anew`),
-          fields: { ...shown, ...notCarriedOut(current), currentOperation: undefined },
-          again: true,
-        };
+        return this.#drop(
+          pass,
+          current,
+          shown,
+          `${current.event} is not possible now: the state is looked at anew`,
+        );
       case 'end':
         return this.#end(pass, record, desired, current, step.outcome, shown);
       case 'wait':
-        return this.#wait(pass, record, current, shown, step.recheckAfterMs);
+        return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
       case 'lookAtOperations':
-        return this.#wait(pass, record, current, shown, undefined);
+        return this.#wait(pass, record, current, { shown, endIsDue, sent }, undefined);
       default:
         return step satisfies never;
     }
+  }
+
+  /** It certainly is not under way: other aspects go on, and the ledger says when it may be sent again. */
+  #drop(
+    pass: InstancePass,
+    current: CurrentOperation,
+    shown: InstanceFields,
+    message: string,
+  ): Convergence<Instance> {
+    pass.memory.operation = undefined;
+    return {
+      verdict: verdict('Updating', message),
+      fields: { ...shown, ...notCarriedOut(current), currentOperation: undefined },
+      again: true,
+    };
   }
 
   #wait(
     pass: InstancePass,
     record: InstanceRecord,
     current: CurrentOperation,
-    shown: InstanceFields,
+    { shown, endIsDue, sent }: { shown: InstanceFields; endIsDue: boolean; sent: SentOperation },
     recheckAfterMs: number | undefined,
   ): Convergence<Instance> {
-    const poll = jittered(pass.handle.poll.processingMs, pass);
+    const poll = jittered(pass.handle.poll.processingMs, pass.random);
     const recheck = Math.min(recheckAfterMs ?? poll, poll);
-    const phase = phaseOf(pairOf(record));
-    const fields = pass.resource.status.phase === phase ? {} : shown;
+    const pair = pairOf(record);
+    const fields = pass.resource.status.phase === phaseOf(pair) ? {} : shown;
     if (pass.now > Date.parse(current.deadline)) {
-      const message = `${current.event} runs longer than operationTimeout (${pass.resource.spec.operationTimeout}): look at the instance on the service, or raise operationTimeout`;
-      return { verdict: verdict('OperationFailed', message, recheck), fields };
+      const stuck = `${current.event} runs longer than operationTimeout (${pass.resource.spec.operationTimeout})`;
+      const said = endIsDue
+        ? verdict(
+            'NeedsUser',
+            `End of the lease: it has come, and ${stuck}: end the operation on the service`,
+          )
+        : verdict(
+            'OperationFailed',
+            `${stuck}: look at the instance on the service, or raise operationTimeout`,
+          );
+      return { verdict: { ...said, recheckAfterMs: recheck }, fields };
     }
-    return {
-      verdict: verdict(runningReason(current.event), `Waits for the end of ${current.event}`, recheck),
-      fields,
-    };
+    const { aspect, fingerprint } = attemptOf(pass, current);
+    const failure = sent.outcome === 'unknown' ? pass.memory.attempts.said(aspect, fingerprint) : undefined;
+    const message =
+      failure === undefined || pair.state === 'processing'
+        ? `Waits for the end of ${current.event}`
+        : `${current.event}: ${failure.message}: whether it was taken is looked up before it is sent again`;
+    return { verdict: verdict(runningReason(current.event), message, recheck), fields };
   }
 
   async #send(
@@ -186,89 +217,49 @@ export class OperationRunner {
         ? await instances.remove(record.id, this.#howToTerminate(pass, record), options)
         : await instances.operate(record.id, current.event as InstanceOperationName, options);
     noteWrite(memory, write, this.#context.clock.monotonic());
-    const running = verdict(runningReason(current.event), `Waits for the end of ${current.event}`, 0);
-    switch (write.kind) {
-      case 'ok':
-        memory.failures = 0;
-        memory.conflicts = undefined;
-        memory.operation = { ...memory.operation, outcome: 'accepted' };
-        if (write.record === undefined) memory.observed = undefined;
-        return { verdict: running, fields: {}, again: true };
-      case 'notSent': {
-        memory.operation = { ...sent, outcome: 'unsent' };
-        return {
-          verdict: failureVerdict(write.error, backoffMs(memory.failures++, pass.random)),
-          fields: {},
-        };
-      }
-      case 'unknown':
-        memory.observed = undefined;
-        return {
-          verdict: { ...running, recheckAfterMs: backoffMs(memory.failures++, pass.random) },
-          fields: {},
-        };
-      case 'refused':
-        break;
-      default:
-        return write satisfies never;
+    const attempt = attemptOf(pass, current);
+    const { aspect, fingerprint } = attempt;
+    if (write.kind === 'ok') {
+      memory.attempts.accepted(aspect, fingerprint, { difference: aspect, correcting: sent.correcting });
+      memory.operation = { ...memory.operation, outcome: 'accepted' };
+      if (write.record === undefined) memory.observed = undefined;
+      const message = `Waits for the end of ${current.event}`;
+      return { verdict: verdict(runningReason(current.event), message, 0), fields: {}, again: true };
     }
     memory.observed = undefined;
-    if (isAboutCredentials(write.error)) {
-      memory.operation = { ...sent, outcome: 'unsent' };
-      return { verdict: failureVerdict(write.error, backoffMs(memory.failures++, pass.random)), fields: {} };
-    }
-    if (write.error.class === 'Conflict')
-      return this.#conflict(pass, record, desired, current, write.error.message);
-    const said = verdict('Refused', `${current.event}: ${write.error.message}`);
-    return this.#refuse(pass, record, desired, current, said);
-  }
-
-  /** What is not online may be refused a terminate: no script can run there, so it is forced (as when deleting). */
-  #howToTerminate({ memory }: InstancePass, record: InstanceRecord): 'terminate' | 'force_terminate' {
-    const { conflicts } = memory;
-    const refused = conflicts?.at === conflictAt('terminate', record) && conflicts.updated === record.updated;
-    return refused && phaseOf(pairOf(record)) !== 'Online' ? 'force_terminate' : 'terminate';
-  }
-
-  /** 409: look afresh; the same one three times on the same pair is a refusal. */
-  #conflict(
-    pass: InstancePass,
-    record: InstanceRecord,
-    desired: DesiredInstance,
-    current: CurrentOperation,
-    message: string,
-  ): Convergence<Instance> {
-    const { memory } = pass;
-    const at = conflictAt(current.event, record);
-    const count = memory.conflicts?.at === at ? memory.conflicts.count + 1 : 1;
-    memory.conflicts = { at, updated: record.updated, count };
-    if (memory.operation !== undefined) memory.operation = { ...memory.operation, outcome: 'conflict' };
-    if (count >= CONFLICT_LIMIT) {
-      memory.conflicts = undefined;
-      const said = verdict('Refused', `${current.event} is refused again and again: ${message}`);
-      return this.#refuse(pass, record, desired, current, said);
-    }
-    const said = verdict(
+    const at = stateAt(record);
+    const conflict = verdict(
       runningReason(current.event),
       `${current.event} is not possible now: the state is looked at anew`,
     );
-    return { verdict: { ...said, recheckAfterMs: backoffMs(count, pass.random) }, fields: {} };
+    const said = notAccepted(write, attempt, {
+      refused: (message) => verdict('Refused', `${current.event}: ${message}`),
+      conflict,
+      at,
+    });
+    if (write.kind === 'unknown') {
+      const message = `${current.event}: ${said.message}: whether it was taken is looked up before it is sent again`;
+      return { verdict: { ...said, reason: runningReason(current.event), message }, fields: {} };
+    }
+    if (write.kind === 'refused' && write.error.class === 'Conflict') {
+      memory.operation = { ...memory.operation, outcome: 'conflict' };
+      return {
+        verdict: { ...said, recheckAfterMs: Math.min(said.recheckAfterMs ?? 0, CONFLICT_LOOK_MS) },
+        fields: {},
+      };
+    }
+    // It certainly was not taken: nothing else waits for it.
+    memory.operation = undefined;
+    const fields = { ...notCarriedOut(current), currentOperation: undefined };
+    return { verdict: named(aspect, said), fields, again: true };
   }
 
-  #refuse(
-    pass: InstancePass,
-    record: InstanceRecord,
-    desired: DesiredInstance,
-    current: CurrentOperation,
-    said: Verdict,
-  ): Convergence<Instance> {
-    const { memory } = pass;
-    memory.operation = undefined;
-    const token = current.token?.slice(current.token.indexOf(':') + 1);
-    const fingerprint = this.#operationFingerprint(current.event, token, desired, record);
-    const wait = memory.refusals.refuse(fingerprint, said, this.#context.clock.monotonic());
-    const fields = { ...notCarriedOut(current), currentOperation: undefined };
-    return { verdict: { ...said, recheckAfterMs: wait }, fields };
+  /** What is not online may be refused a terminate: no script can run there, so it is forced (as when deleting). */
+  #howToTerminate(pass: InstancePass, record: InstanceRecord): 'terminate' | 'force_terminate' {
+    const current = pass.resource.status.currentOperation;
+    if (current === undefined || phaseOf(pairOf(record)) === 'Online') return 'terminate';
+    const { attempts, aspect, fingerprint } = attemptOf(pass, current);
+    return attempts.conflicts(aspect, fingerprint, stateAt(record)) > 0 ? 'force_terminate' : 'terminate';
   }
 
   /** One write moves the operation to the past, with the request or the change that it carried out. */
@@ -282,6 +273,9 @@ export class OperationRunner {
   ): Promise<Convergence<Instance>> {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
+    const { attempts, aspect, fingerprint } = attemptOf(pass, current);
+    // Power is counted: somebody else may switch it back again and again.
+    if (aspect !== 'power') attempts.succeeded(aspect, fingerprint);
     const told = outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     const token = carried ? current.token : undefined;
@@ -321,25 +315,30 @@ export class OperationRunner {
       again: true,
     };
   }
+}
 
-  #unsent(current: CurrentOperation, record: InstanceRecord): SentOperation {
-    return {
-      key: operationKey(current),
-      outcome: 'unsent',
-      quietSince: this.#context.clock.monotonic(),
-      updated: record.updated,
-    };
-  }
+/** An operation that is about to be noted. */
+interface Begun extends Extract<InstanceStep, { do: 'begin' }> {
+  attempt: Attempt;
+  /** Hash of what says when machines run. */
+  armed: string;
+  correcting: boolean;
+}
 
-  #operationFingerprint(
-    event: string,
-    token: string | undefined,
-    desired: DesiredInstance,
-    record: InstanceRecord,
-  ): string {
-    const { state, event: at } = pairOf(record);
-    return sha256Base32('operation', canonicalJson({ event, token, hash: desired.hash, state, at }));
+/** What an operation was begun for, from what status says of it; as the aspects name it. */
+function attemptOf(
+  { memory, resource }: InstancePass,
+  current: CurrentOperation,
+): Attempt & { aspect: InstanceAspect } {
+  const { attempts } = memory;
+  const { event, token, released, changeHash } = current;
+  if (token !== undefined) return { attempts, aspect: 'requests', fingerprint: token };
+  if (released !== undefined) {
+    const armed = resource.status.armed?.replace(/^released:/, '') ?? '';
+    return { attempts, aspect: 'leaseEnd', fingerprint: `${event} ${armed}` };
   }
+  if (event === 'poweron' || event === 'shutdown') return { attempts, aspect: 'power', fingerprint: event };
+  return { attempts, aspect: 'content', fingerprint: `${event} ${changeHash}` };
 }
 
 /** The end of a lease that the operation was to carry out is still to be carried out. */
@@ -347,9 +346,9 @@ function notCarriedOut(current: CurrentOperation): Pick<InstanceFields, 'release
   return current.released === undefined ? {} : { releasedExpire: undefined, armed: undefined };
 }
 
-function conflictAt(event: string, record: InstanceRecord): string {
-  const { state, event: at } = pairOf(record);
-  return `${event}/${state}/${at}`;
+function stateAt(record: InstanceRecord): string {
+  const { state, event } = pairOf(record);
+  return `${state}/${event}`;
 }
 
 /** What a deploy or reinstall puts onto the machines: the content that the box has as it begins. */

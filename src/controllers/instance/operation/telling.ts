@@ -1,3 +1,4 @@
+import { cutText } from '../../../base/text.ts';
 import type { ActivityRecord, InstanceRecord } from '../../../service/index.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { InstancePass } from '../pass.ts';
@@ -25,9 +26,7 @@ export function tellingLines(activity: readonly ActivityRecord[], secrets: reado
     .filter((text) => text !== '')
     .slice(-3);
   if (said.length > 0) parts.push(said.join(' | '));
-  return mask(parts.join(': '), secrets)
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .slice(0, TEXT_LIMIT);
+  return cutText(mask(parts.join(': '), secrets).replaceAll(/\p{Cc}+/gu, ' '), TEXT_LIMIT);
 }
 
 /** Replaces every known secret value. */

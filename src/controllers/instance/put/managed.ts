@@ -18,14 +18,14 @@ export function managedUnion(
   pass: InstancePass,
   plan: PutPlan,
   desired: DesiredInstance,
-): InstanceFields['managed'] {
+  of: 'content' | 'tags',
+): Pick<InstanceFields, 'managed' | 'pendingHash'> {
   const { managed } = pass.resource.status;
   const tags = union(managed?.tags, plan.newTags);
-  const variables = union(managed?.variables, [
-    ...plan.newVariables,
-    ...desired.variables.map(({ key }) => key),
-  ]);
-  return { tags, variables };
+  if (of === 'tags') return { managed: { ...managed, tags } };
+  const declared = desired.variables.map(({ key }) => key);
+  const variables = union(managed?.variables, [...plan.newVariables, ...declared]);
+  return { managed: { tags, variables }, pendingHash: undefined };
 }
 
 function union(a: readonly string[] | undefined, b: readonly string[]): string[] {

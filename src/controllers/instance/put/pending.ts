@@ -1,3 +1,4 @@
+import { tokenOf } from '../../../api/tokens.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
 import type { DesiredVariable } from '../../content/variables.ts';
 
@@ -6,7 +7,8 @@ const LIMIT = 128;
 
 /** What `status.pendingHash` says: the hash of the variables that are on the record, and `updated` of that record. */
 export function pendingMark(hash: string, record: InstanceRecord): string {
-  return record.updated === undefined ? hash : `${hash}@${record.updated}`.slice(0, LIMIT);
+  const updated = tokenOf(record.updated, LIMIT - hash.length - 1);
+  return updated === undefined ? hash : `${hash}@${updated}`;
 }
 
 /**

@@ -32,14 +32,14 @@ describe('the PUT that brings an instance to what is declared', () => {
       ],
     };
     const made = plan(record, { tags: ['shop'], variables: [declared('PORT', '80')] });
-    expect(made).toMatchObject({ needed: false, differences: [], newTags: [], newVariables: [] });
+    expect(made).toMatchObject({ differences: [], newTags: [], newVariables: [] });
     expect(made.variables).toEqual(record.variables);
     expect(made.tags).toEqual(record.tags);
   });
 
   it('puts the marker back, which is nothing to note', () => {
     const made = plan({ tags: ['theirs'] }, {});
-    expect(made).toMatchObject({ needed: true, tagsDiffer: true, newTags: [] });
+    expect(made).toMatchObject({ tagsDiffer: true, newTags: [] });
     expect(made.tags).toEqual(['theirs', MARKER]);
   });
 
@@ -58,7 +58,7 @@ describe('the PUT that brings an instance to what is declared', () => {
     );
     expect(made.tags).toEqual([MARKER, 'theirs', 'new']);
     expect(made.variables.map(({ name }) => name)).toEqual(['THEIRS', 'NEW']);
-    expect(made).toMatchObject({ newTags: ['new'], goneTags: ['ours'], newVariables: ['NEW'] });
+    expect(made).toMatchObject({ newTags: ['new'], newVariables: ['NEW'] });
     expect(made.differences.map(({ field }) => field).toSorted()).toEqual([
       'tags.new',
       'tags.ours',
@@ -76,13 +76,13 @@ describe('the PUT that brings an instance to what is declared', () => {
       { variables: [{ name: 'PW', type: 'Password', value: '********' }] },
       { variables: [secret] },
     );
-    expect(masked).toMatchObject({ needed: false, secretsAtRisk: [] });
+    expect(masked).toMatchObject({ variablesDiffer: false, wiped: { content: [], lease: [] } });
     expect(masked.variables).toMatchObject([{ name: 'PW', value: 'real' }]);
     const other = plan(
       { variables: [{ name: 'PW', type: 'Password', value: 'old' }] },
       { variables: [secret] },
     );
-    expect(other).toMatchObject({ needed: true });
+    expect(other).toMatchObject({ variablesDiffer: true });
     expect(JSON.stringify(other.differences)).not.toMatch(/real|old/);
   });
 
@@ -96,7 +96,7 @@ describe('the PUT that brings an instance to what is declared', () => {
       },
       {},
     );
-    expect(made.secretsAtRisk).toEqual(['THEIRS', 'EMPTY']);
+    expect(made.wiped).toEqual({ content: ['THEIRS', 'EMPTY'], lease: ['THEIRS', 'EMPTY'] });
   });
 
   it('names a file by where its blob is', () => {

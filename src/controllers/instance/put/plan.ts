@@ -8,21 +8,22 @@ import {
   type DesiredVariable,
 } from '../../content/variables.ts';
 import { mergeTags } from '../../merge.ts';
+import type { Difference } from '../../record/differences.ts';
 
-/** The PUT that would bring the record's tags and variables to what is declared, and why. */
+/** What a PUT would bring: as declared, and for everything that it is not for, as the record has it. */
 export interface PutPlan {
   tags: string[];
   variables: VariableRecord[];
-  differences: { field: string; want: string; have: string }[];
-  needed: boolean;
+  /** The record's own variables, with the real values of the secrets that are ours. */
+  carried: VariableRecord[];
+  differences: Difference[];
   tagsDiffer: boolean;
   variablesDiffer: boolean;
   /** Keys that would be put there for the first time: noted in status before that. */
   newTags: string[];
   newVariables: string[];
-  /** Tags of ours that are declared no more. */
-  goneTags: string[];
-  secretsAtRisk: string[];
+  /** Secrets that a PUT would lose, by what it is for: their values are known to the service alone. */
+  wiped: { content: string[]; lease: string[] };
 }
 
 /** Plans it: a three-way merge of the record, what we managed, and what is declared. */
@@ -48,25 +49,31 @@ export function planPut(
   const missing = tags.filter((tag) => !current.includes(tag));
   const gone = current.filter((tag) => !tags.includes(tag));
   const keys = new Set(before.map(({ name, scope }) => variableKey(name, scope)));
+  const secrets = new Map(
+    declared.variables.flatMap(({ key, secret, wire }) =>
+      secret === true ? [[key, wire.value] as const] : [],
+    ),
+  );
+  const carried = before.map((variable) => {
+    const value = secrets.get(variableKey(variable.name, variable.scope));
+    return value !== undefined && isMasked(variable.value) ? { ...variable, value } : variable;
+  });
+  const ours = new Set(secrets.keys());
   return {
     tags,
     variables,
+    carried,
     differences: [
       ...missing.map((tag) => ({ field: `tags.${tag}`, want: 'present', have: 'absent' })),
       ...gone.map((tag) => ({ field: `tags.${tag}`, want: 'absent', have: 'present' })),
       ...differing.map(({ field, want, have }) => ({ field, want, have: isMasked(have) ? '****' : have })),
     ],
-    needed: missing.length > 0 || gone.length > 0 || differing.length > 0,
     tagsDiffer: missing.length > 0 || gone.length > 0,
     variablesDiffer: differing.length > 0,
     newTags: missing.filter((tag) => tag !== declared.marker && !managed.tags.includes(tag)),
     newVariables: declared.variables
       .map(({ key }) => key)
       .filter((key) => !keys.has(key) && !managed.variables.includes(key)),
-    goneTags: gone.filter((tag) => managed.tags.includes(tag)),
-    secretsAtRisk: secretsAtRisk(
-      variables,
-      new Set(declared.variables.filter(({ secret }) => secret === true).map(({ key }) => key)),
-    ),
+    wiped: { content: secretsAtRisk(variables, ours), lease: secretsAtRisk(carried, ours) },
   };
 }

@@ -11,6 +11,7 @@ import type { InstanceObservation } from '../decide.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { InstanceMemory } from '../memory.ts';
 import type { InstancePass } from '../pass.ts';
+import type { PutReason } from '../aspects/state.ts';
 import { putRecord } from './put.ts';
 
 const RECORD: InstanceRecord = {
@@ -22,43 +23,42 @@ const RECORD: InstanceRecord = {
 };
 const DESIRED = { hash: 'k:h', tags: ['ours'], variables: [], secrets: [] } as unknown as DesiredInstance;
 const LEASE = { terms: 't', operation: 'Shutdown', expire: Date.UTC(2026, 0, 2), isNew: false };
+const SECRET = { name: 'PASS', type: 'Password', value: 'real' };
 
 class Bench {
   readonly clock = new VirtualClock();
   readonly puts: InstanceRecord[] = [];
   record = RECORD;
   lease: typeof LEASE | undefined;
-  leaseToTakeOff = false;
   onPut: (body: InstanceRecord) => Write<InstanceRecord> = (record) => ({
     kind: 'ok',
     record,
     startedAt: 0,
     endedAt: 1,
   });
-  readonly memory = new Memories<InstanceRecord, InstanceMemory>((base) => base as InstanceMemory).of(
-    'k',
-    'u',
-    0,
-  );
+  readonly memory = new Memories<InstanceRecord, InstanceMemory>((base) => base as InstanceMemory, {
+    clock: this.clock,
+    random: () => 0,
+  }).of('k', 'u');
 
-  put(): ReturnType<typeof putRecord> {
+  put(why: PutReason = 'content'): ReturnType<typeof putRecord> {
     const update = (_id: string, body: InstanceRecord): Promise<Write<InstanceRecord>> => {
       this.puts.push(body);
       return Promise.resolve(this.onPut(body));
     };
     const pass = {
       memory: this.memory,
-      handle: { client: { instances: { update } } },
+      handle: { client: { stamp: () => 0, instances: { update } } },
       now: 0,
-      random: () => 0.5,
     } as unknown as InstancePass;
     const seen = {
-      plan: { tags: ['theirs', 'ours'], variables: [] },
+      plan: { tags: ['theirs', 'ours'], variables: [], carried: [SECRET] },
       lease: this.lease,
-      leaseToTakeOff: this.leaseToTakeOff,
-      status: {},
+      tagsHash: 'tags',
+      status: { managed: { tags: ['before'], variables: ['PASS'] } },
     } as unknown as InstanceObservation;
-    return putRecord(pass, this.record, DESIRED, seen, {}, this.clock);
+    const attempt = { attempts: this.memory.attempts, aspect: 'content', fingerprint: why } as const;
+    return putRecord(pass, this.record, DESIRED, seen, { why, attempt, meant: {}, correcting: false });
   }
 
   refuse(code: ServiceErrorCode): void {
@@ -72,9 +72,21 @@ describe('a PUT of an instance', () => {
     const bench = new Bench();
     const done = await bench.put();
     expect(bench.puts).toEqual([{ ...RECORD, tags: ['theirs', 'ours'], variables: [] }]);
-    expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] } } });
+    expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] }, appliedTags: 'tags' } });
     expect(bench.memory.putHash).toBe('k:h');
     expect(bench.memory.putWhileDown).toBeUndefined();
+  });
+
+  it('for one aspect carries what the record has of the others, and moves nothing of theirs', async () => {
+    const bench = new Bench();
+    bench.lease = LEASE;
+    const lease = await bench.put('lease');
+    expect(bench.puts[0]).toMatchObject({ tags: ['theirs'], variables: [SECRET] });
+    expect(lease.fields).toEqual({});
+    const tags = await bench.put('tags');
+    expect(bench.puts[1]).toMatchObject({ tags: ['theirs', 'ours'], variables: [SECRET] });
+    expect(tags.fields).toEqual({ managed: { tags: ['ours'], variables: ['PASS'] }, appliedTags: 'tags' });
+    expect(bench.memory.putHash).toBeUndefined();
   });
 
   it('to an instance that is shut down is left to the power-on', async () => {
@@ -87,42 +99,34 @@ describe('a PUT of an instance', () => {
   it('knows whether the service keeps a lease', async () => {
     const bench = new Bench();
     bench.lease = LEASE;
-    await bench.put();
+    await bench.put('lease');
     expect(bench.puts[0]?.lease).toMatchObject({ operation: 'shutdown' });
     expect(bench.memory.leasePut).toEqual({ terms: 't', kept: true });
     bench.onPut = () => ({ kind: 'ok', record: RECORD, startedAt: 0, endedAt: 1 });
-    await bench.put();
+    await bench.put('lease');
     expect(bench.memory.leasePut).toEqual({ terms: 't', kept: false });
   });
 
   it('takes a lease off in one way, then in the other', async () => {
     const bench = new Bench();
     bench.record = { ...RECORD, lease: { operation: 'shutdown' } };
-    bench.leaseToTakeOff = true;
-    await bench.put();
-    await bench.put();
+    await bench.put('lease');
+    await bench.put('lease');
     expect(bench.puts.map(({ lease }) => lease)).toEqual([undefined, { operation: 'alwayson' }]);
   });
 
-  it('that is refused is said and not tried again before long', async () => {
-    const bench = new Bench();
-    bench.refuse('BadRequest');
-    expect(await bench.put()).toMatchObject({ verdict: { reason: 'Refused', recheckAfterMs: 600_000 } });
-    expect(await bench.put()).toMatchObject({ verdict: { reason: 'Refused' } });
-    expect(bench.puts).toHaveLength(1);
-  });
-
-  it.each<[ServiceErrorCode, string]>([
-    ['Conflict', 'Updating'],
-    ['CredentialsRejected', 'WaitingForConnection'],
-    ['Forbidden', 'Unknown'],
-  ])('that is refused with %s is tried again soon', async (code, reason) => {
-    const bench = new Bench();
-    bench.refuse(code);
-    const first = await bench.put();
-    expect(first.verdict.reason).toBe(reason);
-    expect(first.verdict.recheckAfterMs).toBeLessThan(5_000);
-    await bench.put();
-    expect(bench.puts).toHaveLength(2);
-  });
+  it.each<[ServiceErrorCode, string, number]>([
+    ['BadRequest', 'Refused', 600_000],
+    ['Forbidden', 'Refused', 600_000],
+    ['Conflict', 'Updating', 1_000],
+    ['CredentialsRejected', 'WaitingForConnection', 1_000],
+  ])(
+    'that is refused with %s is said, and tried again when the ledger says so',
+    async (code, reason, wait) => {
+      const bench = new Bench();
+      bench.refuse(code);
+      expect(await bench.put()).toMatchObject({ verdict: { reason, recheckAfterMs: wait } });
+      expect(bench.memory.attempts.held('content', 'content')).toMatchObject({ retryAfterMs: wait });
+    },
+  );
 });

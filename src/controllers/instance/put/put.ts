@@ -1,11 +1,11 @@
 import type { Instance } from '../../../api/instance.ts';
-import type { Clock } from '../../../base/clock.ts';
-import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
-import type { InstanceRecord, Write } from '../../../service/index.ts';
-import { failureVerdict, isAboutCredentials } from '../../record/decide.ts';
+import { canonicalJson } from '../../../base/hash.ts';
+import type { InstanceRecord } from '../../../service/index.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { backoffMs, noteWrite } from '../../record/looks.ts';
+import { noteWrite } from '../../record/looks.ts';
+import { notAccepted, refusedVerdict, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
+import type { Meant, PutReason } from '../aspects/state.ts';
 import type { InstanceObservation } from '../decide.ts';
 import type { DesiredInstance } from '../desired.ts';
 import { readLease, sameLease, wireLease } from '../lease/terms.ts';
@@ -13,91 +13,95 @@ import { pairOf, phaseOf } from '../pair.ts';
 import type { InstanceFields, InstancePass } from '../pass.ts';
 import { managedOf } from './managed.ts';
 
-/** Puts tags, variables and lease on the record: one PUT of the whole object as read, ours laid over it. */
+/** Puts one aspect on the record: one PUT of the whole object as read, that aspect laid over it. */
 export async function putRecord(
   pass: InstancePass,
   record: InstanceRecord,
   desired: DesiredInstance,
   seen: InstanceObservation,
-  fields: InstanceFields,
-  clock: Clock,
+  put: { why: PutReason; attempt: Attempt; meant: Pick<Meant, 'differences'>; correcting: boolean },
 ): Promise<Convergence<Instance>> {
   const { memory, handle } = pass;
-  const fingerprint = sha256Base32(
-    'put',
-    canonicalJson({ hash: desired.hash, tags: desired.tags, lease: seen.lease }),
-  );
-  const held = memory.refusals.holds(fingerprint, clock.monotonic());
-  if (held !== undefined) {
-    return { verdict: { ...held.verdict, recheckAfterMs: held.retryAfterMs }, fields };
-  }
-  const body: InstanceRecord = { ...record, tags: seen.plan.tags, variables: seen.plan.variables };
-  if (seen.lease !== undefined && seen.status.releasedExpire === undefined)
-    body.lease = wireLease(seen.lease);
-  else if (seen.lease !== undefined && seen.lease.expire !== undefined && seen.lease.expire > pass.now) {
-    body.lease = wireLease(seen.lease);
-  } else if (seen.leaseToTakeOff) {
-    // Builds differ in how a lease is taken off (service-behaviour.md 2.6): one way, then the other.
-    memory.takeOffTries = (memory.takeOffTries ?? 0) + 1;
-    if (memory.takeOffTries % 2 === 1) delete body.lease;
-    else body.lease = { operation: 'alwayson' };
-  }
-  const write = await handle.client.instances.update(record.id, body, {
+  const { why, attempt, correcting } = put;
+  const write = await handle.client.instances.update(record.id, bodyOf(record, seen, put), {
     priority: pass.priority,
     signal: pass.signal,
     mask: desired.secrets,
   });
-  noteWrite(memory, write, clock.monotonic());
-  if (write.kind !== 'ok') return notPut(pass, write, fingerprint, fields, clock);
-  memory.failures = 0;
-  memory.refusals.clear();
-  memory.putHash = desired.hash;
-  memory.putWhileDown = phaseOf(pairOf(record)) === 'ShutDown' ? desired.hash : undefined;
+  noteWrite(memory, write, handle.client.stamp());
+  if (write.kind !== 'ok') {
+    memory.observed = undefined;
+    const { state, event } = pairOf(record);
+    const said = notAccepted(write, attempt, {
+      refused: refusedVerdict,
+      conflict: verdict('Updating', 'The instance is busy on the service: it is looked at again'),
+      at: `${state}/${event}`,
+    });
+    // The others may go on: what to say of all of them comes next.
+    return { verdict: said, fields: {}, afresh: true };
+  }
+  const difference = (put.meant.differences ?? []).map(({ field }) => field).toSorted();
+  attempt.attempts.accepted(attempt.aspect, attempt.fingerprint, {
+    difference: difference.join(),
+    correcting,
+  });
   const { record: answer } = write;
   if (answer === undefined) memory.observed = undefined;
-  if (seen.lease !== undefined) {
+  if (why === 'content') {
+    memory.putHash = desired.hash;
+    memory.putWhileDown = phaseOf(pairOf(record)) === 'ShutDown' ? desired.hash : undefined;
+  }
+  if (why === 'lease' && seen.lease !== undefined) {
     // Without an answer's word the record is read; one that does not show the lease then is not put again either.
     const kept = answer === undefined ? undefined : sameLease(readLease(answer.lease), seen.lease);
     memory.leasePut = { terms: seen.lease.terms, kept };
   }
   return {
     verdict: verdict('Updating', 'The change is on the record'),
-    fields: { managed: managedOf(desired) },
+    fields: fieldsAfter(why, desired, seen),
     again: true,
     quiet: true,
+    corrected: correcting,
   };
 }
 
-function notPut(
-  pass: InstancePass,
-  write: Exclude<Write<InstanceRecord>, { kind: 'ok' }>,
-  fingerprint: string,
-  fields: InstanceFields,
-  clock: Clock,
-): Convergence<Instance> {
-  const { memory } = pass;
-  memory.observed = undefined;
-  const { error } = write;
-  if (
-    write.kind === 'refused' &&
-    error.class !== 'Conflict' &&
-    !isAboutCredentials(error) &&
-    error.code !== 'Forbidden' &&
-    error.code !== 'NotFound'
-  ) {
-    const said = verdict(
-      'Refused',
-      `${error.message}. Change what it speaks of; it is tried again on a change`,
-    );
-    const wait = memory.refusals.refuse(fingerprint, said, clock.monotonic());
-    return { verdict: { ...said, recheckAfterMs: wait }, fields };
+function bodyOf(
+  record: InstanceRecord,
+  seen: InstanceObservation,
+  { why, attempt }: { why: PutReason; attempt: Attempt },
+): InstanceRecord {
+  const { plan, lease } = seen;
+  const body: InstanceRecord = { ...record };
+  if (record.variables !== undefined || plan.carried.length > 0) body.variables = plan.carried;
+  switch (why) {
+    case 'content':
+      return { ...body, tags: plan.tags, variables: plan.variables };
+    case 'tags':
+      return { ...body, tags: plan.tags };
+    case 'lease':
+      if (lease !== undefined) return { ...body, lease: wireLease(lease) };
+      // Builds differ in how a lease is taken off (service-behaviour.md 2.6): one way, then the other.
+      if (attempt.attempts.sent(attempt.aspect, attempt.fingerprint) % 2 === 1) {
+        return { ...body, lease: { operation: 'alwayson' } };
+      }
+      delete body.lease;
+      return body;
+    default:
+      return why satisfies never;
   }
-  const delay = backoffMs(memory.failures++, pass.random);
-  if (error.class === 'Conflict') {
-    return {
-      verdict: verdict('Updating', 'The instance is busy on the service: it is looked at again', delay),
-      fields,
-    };
-  }
-  return { verdict: failureVerdict(error, delay), fields: {} };
+}
+
+/** A PUT moves only its own part of what is ours on the record. */
+function fieldsAfter(why: PutReason, desired: DesiredInstance, seen: InstanceObservation): InstanceFields {
+  if (why === 'lease') return {};
+  const managed = managedOf(desired);
+  const { status, tagsHash } = seen;
+  if (why === 'content') return { managed, appliedTags: tagsHash };
+  return { managed: withTags(status.managed, managed?.tags), appliedTags: tagsHash };
+}
+
+function withTags(managed: InstanceFields['managed'], tags: string[] | undefined): InstanceFields['managed'] {
+  const { tags: _before, ...rest } = managed ?? {};
+  const next = { ...rest, ...(tags === undefined ? {} : { tags }) };
+  return canonicalJson(next) === '{}' ? undefined : next;
 }

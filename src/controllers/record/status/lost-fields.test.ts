@@ -29,7 +29,7 @@ test('what an answer lacks is named once, and holds what it may decide', () => {
 });
 
 test('what only shows holds nothing', () => {
-  const lost = new LostFields('Box', everybody);
+  const lost = new LostFields('Instance', everybody);
   lost.note(
     'u',
     { uri: '/services/boxes/b', machines: [{ name: 'm', state: 'done' }] },

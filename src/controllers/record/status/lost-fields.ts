@@ -1,4 +1,4 @@
-import { isShownOnly } from './shown-only.ts';
+import { isShownOnly } from './gate.ts';
 import { verdict, type Verdict } from './verdict.ts';
 
 /**
@@ -105,7 +105,7 @@ export class LostFields {
     const known = new Set(this.#lost.keys());
     const lost = this.#compare(uid, patch, answer, now);
     const roots = new Set(
-      lost.filter(({ path, saidSomething }) => saidSomething && decides(path)).map(rootOf),
+      lost.filter(({ path, saidSomething }) => saidSomething && this.#decides(path)).map(rootOf),
     );
     const fields = Object.fromEntries([...before, ...[...roots].map((root) => [root, patch[root]] as const)]);
     if (Object.keys(fields).length === 0) this.#pending.delete(uid);
@@ -119,7 +119,7 @@ export class LostFields {
     this.#sweep();
     for (const [path, { at }] of this.#lost) if (now - at > FORGOTTEN_MS) this.#lost.delete(path);
     const paths = [...this.#lost]
-      .filter(([path, { saidSomething }]) => saidSomething && decides(path))
+      .filter(([path, { saidSomething }]) => saidSomething && this.#decides(path))
       .map(([path]) => path)
       .toSorted();
     if (paths.length === 0) return undefined;
@@ -148,6 +148,10 @@ export class LostFields {
     return lost;
   }
 
+  #decides(path: string): boolean {
+    return !isShownOnly(this.#kind, path);
+  }
+
   /** Forgets resources that are gone, and what nobody but them has lost. */
   #sweep(): void {
     for (const uid of this.#pending.keys()) if (!this.#isLiving(uid)) this.#pending.delete(uid);
@@ -161,10 +165,6 @@ export class LostFields {
 interface Lost {
   path: string;
   saidSomething: boolean;
-}
-
-function decides(path: string): boolean {
-  return !isShownOnly(path);
 }
 
 function rootOf({ path }: Lost): string {

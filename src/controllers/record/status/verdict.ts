@@ -1,5 +1,6 @@
 import { factsOf, type CONDITIONS, type Reason } from '../../../api/reasons.ts';
 import type { Condition } from '../../../api/resource.ts';
+import { cutText } from '../../../base/text.ts';
 
 /** What a pass concludes about a resource: one reason of the closed list, in words, and when to look again. */
 export interface Verdict {
@@ -58,18 +59,23 @@ export function conditionsOf(said: Verdict, context: ConditionContext): Conditio
           type: 'Ready',
           status: rule.ready === 'AsBefore' ? 'False' : rule.ready,
           reason: said.reason,
-          message: cut(said.message),
+          message: cutText(said.message, MESSAGE_LIMIT),
         },
   ];
   if (rule.also !== undefined) {
-    next.push({ type: rule.also, status: 'True', reason: said.reason, message: cut(said.message) });
+    next.push({
+      type: rule.also,
+      status: 'True',
+      reason: said.reason,
+      message: cutText(said.message, MESSAGE_LIMIT),
+    });
   }
   for (const extra of said.extra ?? []) {
     next.push({
       type: extra.type,
       status: extra.status ?? 'True',
       reason: extra.reason,
-      message: cut(extra.message),
+      message: cutText(extra.message, MESSAGE_LIMIT),
     });
   }
   return next
@@ -85,8 +91,4 @@ export function conditionsOf(said: Verdict, context: ConditionContext): Conditio
       };
     })
     .toSorted((a, b) => (a.type < b.type ? -1 : 1));
-}
-
-function cut(message: string): string {
-  return message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 1)}…`;
 }

@@ -1,8 +1,10 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import type { Meta } from '../../../api/resource.ts';
+import { tokenOf } from '../../../api/tokens.ts';
 import { statusPatch, type KubeObject, type ResourceType } from '../../../kube/index.ts';
 import type { OperatorContext } from '../../context.ts';
+import { fitStatus, type FittedStatus } from './gate.ts';
 import { LostFields } from './lost-fields.ts';
 import { eventOf, nextStatus, type AnyStatus, type StatusWish } from './next-status.ts';
 import type { Verdict } from './verdict.ts';
@@ -14,9 +16,6 @@ interface AnyOfOurs {
 }
 
 type StatusOnly = KubeObject & { status?: object };
-
-/** So much of a request is echoed, characters. */
-const REQUEST_LIMIT = 256;
 
 /** A probe that was not answered is made again after so long, milliseconds. */
 const PROBE_AGAIN_MS = 30_000;
@@ -56,7 +55,7 @@ export class StatusWriter<R extends AnyOfOurs> {
     const held = this.#lost.hold(clock.monotonic());
     if (held === undefined) return undefined;
     const { name, namespace, uid, annotations } = seen.metadata;
-    const asked = annotations?.[ANNOTATIONS.requestedAt]?.slice(0, REQUEST_LIMIT);
+    const asked = tokenOf(annotations?.[ANNOTATIONS.requestedAt]);
     const isNew = asked !== undefined && asked !== seen.status.lastHandledRequest;
     const status = this.#lost.probe(uid, isNew, clock.monotonic());
     if (status === undefined) return held;
@@ -81,25 +80,26 @@ export class StatusWriter<R extends AnyOfOurs> {
    * Writes what a pass over `seen` wants said. The status is laid over the newest version that is known, while
    * its generation and the request that it echoes are those of `seen`: a spec that was changed in the middle of
    * the pass is not called handled. Throws KubeApiError, a conflict included.
+   *
+   * @returns why nothing may be sent, where something that decides does not fit status: that is said instead.
    */
-  async write(seen: R, wish: StatusWish, signal: AbortSignal): Promise<void> {
+  async write(seen: R, wish: StatusWish, signal: AbortSignal): Promise<Verdict | undefined> {
     const { clock, kube, log, recorder } = this.#context;
     const { name, namespace, uid, generation } = seen.metadata;
     const newest = this.#cache.get(`${namespace}/${name}`);
-    if (newest === undefined || newest.metadata.uid !== uid) return;
-    const asked = seen.metadata.annotations?.[ANNOTATIONS.requestedAt];
-    const fields =
-      asked === undefined
-        ? wish.fields
-        : { ...wish.fields, lastHandledRequest: asked.slice(0, REQUEST_LIMIT) };
-    const next = nextStatus(
-      { ...newest.status, ...this.#lost.pending(uid) },
-      { verdict: wish.verdict, fields },
-      generation,
-      rfc3339(clock.now()),
-    );
+    if (newest === undefined || newest.metadata.uid !== uid) return undefined;
+    const asked = tokenOf(seen.metadata.annotations?.[ANNOTATIONS.requestedAt]);
+    const fields = asked === undefined ? wish.fields : { ...wish.fields, lastHandledRequest: asked };
+    const current = { ...newest.status, ...this.#lost.pending(uid) };
+    const fitted = (said: Verdict): FittedStatus<AnyStatus> => {
+      const next = nextStatus(current, { verdict: said, fields }, generation, rfc3339(clock.now()));
+      return fitStatus<AnyStatus>(this.#type.kind, next, current);
+    };
+    const { stop, status } = fitted(wish.verdict);
+    const { extra = [] } = wish.verdict;
+    const next = stop === undefined ? status : fitted({ ...stop, extra }).status;
     const patch = statusPatch(newest.status, next);
-    if (patch === undefined || this.#lost.covers(patch.status, clock.monotonic())) return;
+    if (patch === undefined || this.#lost.covers(patch.status, clock.monotonic())) return stop;
     const raw = await kube.mergePatch<StatusOnly>(this.#type, { name, namespace }, patch, {
       subresource: 'status',
       resourceVersion: newest.metadata.resourceVersion,
@@ -115,5 +115,6 @@ export class StatusWriter<R extends AnyOfOurs> {
     const regarding = { apiVersion: API_VERSION, kind: this.#type.kind, namespace, name, uid };
     const event = eventOf(newest.status.conditions, next.conditions ?? [], regarding);
     if (event !== undefined) recorder.event(event);
+    return stop;
   }
 }

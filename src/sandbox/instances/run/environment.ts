@@ -1,4 +1,4 @@
-import { blobByUrl } from '../../blobs/routes.ts';
+import { blobByUrl } from '../../blobs/url.ts';
 import type { Node } from '../../boxes/tree.ts';
 import type { InstanceDoc, Variable } from '../../model.ts';
 import type { Service } from '../../service.ts';
@@ -21,7 +21,9 @@ const identifier = (name: string): string => name.replaceAll(/\W/g, '_').replace
 export function environmentOf(service: Service, instance: InstanceDoc, step: ScriptStep): ScriptEnvironment {
   const variables: Record<string, string> = {};
   const files: { variable: string; name: string; content: Uint8Array }[] = [];
-  for (const variable of effectiveVariables(service, instance, step.box)) {
+  const tree = instanceTree(service, instance);
+  const bound = new Set(instance.bindings.map((binding) => binding.instance));
+  for (const variable of effectiveVariables(tree, instance, step.box)) {
     const name = identifier(variable.name);
     const value = variable.value;
     const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
@@ -34,9 +36,9 @@ export function environmentOf(service: Service, instance: InstanceDoc, step: Scr
       }
     }
     variables[name] = text;
-    if (variable.type === 'Binding') {
-      const bound = service.store.instances.get(text);
-      const address = bound?.service.machines[0]?.address['private'];
+    // Bindings were judged when the operation was accepted.
+    if (variable.type === 'Binding' && bound.has(text)) {
+      const address = service.store.instances.get(text)?.service.machines[0]?.address['private'];
       if (typeof address === 'string') variables[`${name}_ADDRESS`] = address;
     }
   }
@@ -55,28 +57,36 @@ export function environmentOf(service: Service, instance: InstanceDoc, step: Scr
 }
 
 /** The variables of the box at a path with the values that count (service-behaviour.md 2.5). */
-export function effectiveVariables(service: Service, instance: InstanceDoc, path: string): Variable[] {
-  const tree = instanceTree(service, instance);
+export function effectiveVariables(
+  tree: Node | undefined,
+  instance: Pick<InstanceDoc, 'variables'>,
+  path: string,
+): Variable[] {
   const chain = tree === undefined ? [] : nodesTo(tree, path);
   const own = chain.at(-1);
   if (own === undefined || own.path !== path) return [];
+  // From the nearest box outwards, then the instance: the last entry has the last word.
+  const layers = chain
+    .slice(0, -1)
+    .toReversed()
+    .map((node) => inScope(node.box.variables, node.path === '' ? path : path.slice(node.path.length + 1)));
+  const overrides = inScope(instance.variables, path);
   return own.box.variables
     .filter((variable) => (variable.scope ?? '') === '')
     .map((variable) => {
       let value = variable.value;
-      // From the nearest box outwards, so that the outermost has the last word.
-      for (const node of chain.slice(0, -1).toReversed()) {
-        const scope = node.path === '' ? path : path.slice(node.path.length + 1);
-        const entry = node.box.variables.find(
-          (other) => other.name === variable.name && other.scope === scope,
-        );
-        value = entry?.value ?? value;
-      }
-      const override = instance.variables.find(
-        (other) => other.name === variable.name && (other.scope ?? '') === path,
-      );
-      return { ...variable, value: override?.value ?? value };
+      for (const layer of layers) value = layer.get(variable.name)?.value ?? value;
+      const override = overrides.get(variable.name);
+      const { tags = variable['tags'] } = (override ?? {}) as { tags?: unknown };
+      const effective = { ...variable, value: override?.value ?? value };
+      return tags === undefined ? effective : { ...effective, tags };
     });
+}
+
+/** Entries of a scope by their name. */
+function inScope(variables: readonly Variable[], scope: string): Map<string, Variable> {
+  const fitting = variables.filter((variable) => (variable.scope ?? '') === scope);
+  return new Map(fitting.map((variable) => [variable.name, variable]));
 }
 
 function nodesTo(tree: Node, path: string): Node[] {

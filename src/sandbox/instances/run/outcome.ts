@@ -4,6 +4,9 @@ import type { Service } from '../../service.ts';
 import { leaseAfterOperation } from '../lease.ts';
 import { finishRecord, line, type Run, runId } from './operations.ts';
 
+/** Lines of an operation's activity; beyond, each script leaves its outcome only. */
+const MAX_LINES = 2_000;
+
 /** Adds lines to the activity of the operation that runs. */
 export function note(service: Service, run: Run, ...lines: ActivityLine[]): void {
   const record = service.store.operations.get(run.operation);
@@ -11,7 +14,7 @@ export function note(service: Service, run: Run, ...lines: ActivityLine[]): void
   if (record === undefined || last === undefined) return;
   service.store.operations.put({
     ...record,
-    activity: [...record.activity, ...lines],
+    activity: [...record.activity, ...(record.activity.length < MAX_LINES ? lines : [last])],
     updated: last.created,
   });
 }

@@ -1,4 +1,5 @@
-import type { Node } from '../../boxes/tree.ts';
+import { nodesByPath, type Node } from '../../boxes/tree.ts';
+import { badRequest } from '../../http.ts';
 
 export interface ScriptStep {
   do: 'script';
@@ -42,6 +43,19 @@ const ROUNDS: Readonly<Record<string, readonly Order[]>> = {
   terminate: [down('dispose')],
   force_terminate: [],
 };
+
+/** Scripts of an instance over all events, boxes and machines. */
+const MAX_SCRIPTS = 2_000;
+
+/** @throws Refusal 400 when the events of a tree are more than an operation can carry */
+export function checkScripts(tree: Node, machines: number): void {
+  let events = 0;
+  for (const { box } of nodesByPath(tree).values()) events += Object.keys(box.fields['events'] ?? {}).length;
+  if (events * machines <= MAX_SCRIPTS) return;
+  throw badRequest(
+    `box: ${events} events on ${machines} machines are ${events * machines} scripts; at most ${MAX_SCRIPTS} are run`,
+  );
+}
 
 /** The scripts that `operation` runs, in order, once per machine. */
 export function scriptSteps(operation: string, tree: Node, machines: readonly string[]): Step[] {

@@ -1,4 +1,4 @@
-import { blobByUrl } from '../../blobs/routes.ts';
+import { blobByUrl } from '../../blobs/url.ts';
 import type { ActivityLine, InstanceDoc } from '../../model.ts';
 import type { Service } from '../../service.ts';
 import { line, type Run } from '../run/operations.ts';

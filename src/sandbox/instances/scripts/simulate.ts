@@ -6,6 +6,9 @@ export interface ScriptResult {
   timedOut?: boolean;
 }
 
+/** Output beyond this is cut off, characters. */
+const MAX_OUTPUT = 1_000_000;
+
 const ECHO = /^echo\s+(.*)$/;
 const EXIT = /^exit(?:\s+(\d{1,3}))?\s*(?:#.*)?$/;
 
@@ -16,11 +19,14 @@ const EXIT = /^exit(?:\s+(\d{1,3}))?\s*(?:#.*)?$/;
  */
 export function simulate(script: string): ScriptResult {
   const lines: string[] = [];
+  let room = MAX_OUTPUT;
   for (const line of script.split(/\r?\n/)) {
     const exit = EXIT.exec(line);
     if (exit !== null) return { exitCode: Number(exit[1] ?? 0) & 0xff, output: lines.join('\n') };
     const echo = ECHO.exec(line)?.[1];
-    if (echo !== undefined) lines.push(unquote(echo));
+    if (echo === undefined || room <= 0) continue;
+    lines.push(unquote(echo).slice(0, room));
+    room -= echo.length;
   }
   return { exitCode: 0, output: lines.join('\n') };
 }

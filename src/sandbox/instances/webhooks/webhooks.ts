@@ -4,7 +4,7 @@ import type { Service } from '../../service.ts';
 import { effectiveVariables } from '../run/environment.ts';
 import { line, type Run } from '../run/operations.ts';
 import { note, userOf } from '../run/outcome.ts';
-import { revision } from '../stack.ts';
+import { instanceTree, revision } from '../stack.ts';
 
 /** One call of one webhook for one machine. */
 export interface WebhookCall {
@@ -36,7 +36,9 @@ export function webhookCalls(service: Service, instance: InstanceDoc, operation:
   const policy = revision(service, instance.policy);
   const provider = service.store.providers.get(String(policy?.fields['provider_id']));
   const profile = (policy?.fields['profile'] ?? {}) as Record<string, unknown>;
-  const variables = effectiveVariables(service, instance, '').map(({ name, value }) => ({ name, value }));
+  const variables = effectiveVariables(instanceTree(service, instance), instance, '').map(
+    ({ name, value }) => ({ name, value }),
+  );
   return webhooksOf(service, instance).flatMap((url) =>
     instance.service.machines.map((machine) => ({
       url,

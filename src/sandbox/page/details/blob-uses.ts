@@ -1,4 +1,4 @@
-import { blobByUrl } from '../../blobs/routes.ts';
+import { blobByUrl } from '../../blobs/url.ts';
 import type { BoxDoc } from '../../model.ts';
 import type { Service } from '../../service.ts';
 

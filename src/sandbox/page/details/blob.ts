@@ -1,4 +1,5 @@
-import { blobUrl } from '../../blobs/routes.ts';
+import { blobUrl } from '../../blobs/url.ts';
+import { canSeeBlob } from '../../blobs/visibility.ts';
 import type { Ask, Shown } from '../ask.ts';
 import { html } from '../html.ts';
 import { boxPath } from '../lists/boxes.ts';
@@ -7,10 +8,11 @@ import { boxesOf } from '../visible.ts';
 import { blobUses, sizeText, textOf } from './blob-uses.ts';
 import { columns, detailPage, missing } from './detail.ts';
 
-/** One file: what it says, and which boxes refer to it. Who knows the id may read it, as with the service itself. */
+/** One file: what it says, and which boxes refer to it. */
 export function blobDetail(ask: Ask): Shown {
-  const { service, params } = ask;
-  const blob = service.store.blobs.get(params['id'] ?? '');
+  const { service, caller, params } = ask;
+  const found = service.store.blobs.get(params['id'] ?? '');
+  const blob = found !== undefined && canSeeBlob(service, caller, found) ? found : undefined;
   const content = blob === undefined ? undefined : service.store.content.get(blob.id);
   if (blob === undefined || content === undefined) {
     return missing('blobs', 'Blobs', 'blob', params['id'] ?? '');

@@ -1,5 +1,5 @@
 import { canChange, canSeeBox, canSeeProvider } from '../../access.ts';
-import { blobByUrl } from '../../blobs/routes.ts';
+import { blobByUrl } from '../../blobs/url.ts';
 import { boxTree, type Node } from '../../boxes/tree.ts';
 import { versionsOf, versionText } from '../../boxes/versions.ts';
 import type { BoxDoc } from '../../model.ts';
@@ -32,7 +32,7 @@ const MAX_USERS = 20;
 /** The box of the path, undefined when the caller sees none. */
 export function boxOf({ service, caller, params }: Ask): BoxDoc | undefined {
   const box = service.store.boxes.get(params['id'] ?? '');
-  return box !== undefined && canSeeBox(caller, box) ? box : undefined;
+  return box !== undefined && canSeeBox(service, caller, box) ? box : undefined;
 }
 
 export function boxDetail(ask: Ask, notice = '', status?: number): Shown {
@@ -158,7 +158,7 @@ function nestedPart({ service, caller }: Ask, box: BoxDoc): Html {
   // What is not shared with the caller is not named either.
   const find = (id: string): BoxDoc | undefined => {
     const found = service.store.boxes.get(id);
-    return found !== undefined && canSeeBox(caller, found) ? found : undefined;
+    return found !== undefined && canSeeBox(service, caller, found) ? found : undefined;
   };
   const tree = boxTree(service, box, [], find);
   if (tree.children.length === 0) return html``;

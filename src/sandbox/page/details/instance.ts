@@ -127,7 +127,7 @@ function boxesPart(ask: Ask, instance: InstanceDoc): Html {
 /** A link while there is something behind it: instances keep a copy of boxes that are gone. */
 function boxLink({ service, caller }: Ask, box: BoxDoc, section: string): Part {
   const now = service.store.boxes.get(box.id);
-  if (now !== undefined && canSeeBox(caller, now)) return link(pathOf(section, box.id), box.name);
+  if (now !== undefined && canSeeBox(service, caller, now)) return link(pathOf(section, box.id), box.name);
   return box.deleted === null ? box.name : html`${box.name} ${tag('deleted')}`;
 }
 

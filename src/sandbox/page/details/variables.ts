@@ -1,5 +1,5 @@
 import { canSee, canSeeBox } from '../../access.ts';
-import { blobByUrl } from '../../blobs/routes.ts';
+import { visibleBlob } from '../../blobs/visibility.ts';
 import type { Node } from '../../boxes/tree.ts';
 import { instanceTree } from '../../instances/stack.ts';
 import type { InstanceDoc, Variable } from '../../model.ts';
@@ -86,14 +86,14 @@ function valueOf({ service, caller }: Ask, variable: Variable): Part {
   if (text === '') return html`<span class="muted">empty</span>`;
   if (variable.type === 'Box' || variable.type === 'Binding') {
     const box = service.store.boxes.get(text);
-    if (box !== undefined && canSeeBox(caller, box)) return link(pathOf('boxes', box.id), box.name);
+    if (box !== undefined && canSeeBox(service, caller, box)) return link(pathOf('boxes', box.id), box.name);
     const instance = service.store.instances.get(text);
     if (instance !== undefined && canSee(caller, instance)) {
       return link(pathOf('instances', instance.id), instance.name);
     }
   }
   if (variable.type === 'File') {
-    const blob = blobByUrl(service, text);
+    const blob = visibleBlob(service, caller, text);
     if (blob !== undefined) return link(pathOf('blobs', blob.id), blob.name);
   }
   return html`<span class="mono value">${text.slice(0, 2_000)}</span>`;

@@ -21,7 +21,7 @@ interface Asked {
 function askedOf({ service, caller }: Ask, box: BoxDoc): Asked[] {
   const find = (id: string): BoxDoc | undefined => {
     const found = service.store.boxes.get(id);
-    return found !== undefined && canSeeBox(caller, found) ? found : undefined;
+    return found !== undefined && canSeeBox(service, caller, found) ? found : undefined;
   };
   const asked: Asked[] = [];
   const visit = (node: Node): void => {
@@ -149,7 +149,7 @@ function fieldOf(ask: Ask, { variable, field }: Asked): Html {
 function boxName({ service, caller }: Ask, id: string): string {
   const box = service.store.boxes.get(id);
   if (id === '') return '–';
-  return box !== undefined && canSeeBox(caller, box) ? `an instance of ${box.name}` : id;
+  return box !== undefined && canSeeBox(service, caller, box) ? `an instance of ${box.name}` : id;
 }
 
 /** Values to choose from, where the type has some. */

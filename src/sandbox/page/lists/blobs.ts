@@ -6,11 +6,13 @@ import { link, mono, pathOf, time } from '../pieces.ts';
 import { boxesOf } from '../visible.ts';
 import { listPage } from './list.ts';
 
-/** The files that boxes of the caller refer to. A file that nothing refers to is known to who uploaded it only. */
+/** The files that the caller uploaded, and those that boxes which it sees refer to. */
 export function blobList(ask: Ask): Shown {
-  const { service, query } = ask;
+  const { service, caller, query } = ask;
   const uses = blobUses(service, boxesOf(ask));
-  const rows = [...uses.keys()].map((id) => service.store.blobs.get(id)).filter((blob) => blob !== undefined);
+  const rows = service.store.blobs
+    .all()
+    .filter(({ id, account }) => account === caller.account || uses.has(id));
   return listPage<BlobDoc>(
     {
       section: 'blobs',
@@ -60,7 +62,7 @@ export function blobList(ask: Ask): Shown {
           look: 'wide',
         },
       ],
-      empty: html`<p>No box of yours refers to an uploaded file.</p>
+      empty: html`<p>You have uploaded no file, and no box of yours refers to one.</p>
         <p>
           Scripts of events and values of File variables are blobs. Make a
           ${link('/page/boxes/new', 'box with a script')}, or send

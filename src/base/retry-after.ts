@@ -1,13 +1,13 @@
 /**
  * Milliseconds that a Retry-After header asks for: seconds, or an HTTP date against `now` (wall clock,
- * milliseconds). Undefined when there is none or it makes no sense.
+ * milliseconds; without it dates are not understood). Undefined when there is none or it makes no sense.
  */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now?: number): number | undefined {
   const text = header?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   // Dates only: Date.parse would also take "-1" or "2".
-  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  if (now === undefined || !/^[A-Za-z]{3,9},? /.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -1,0 +1,47 @@
+import { verdict } from '../../record/status/verdict.ts';
+import type { InstanceObservation } from '../decide.ts';
+import { accepts, phaseOf, type Pair } from '../pair.ts';
+import { isLeftToService, releasedNow } from './lease.ts';
+import type { AspectState } from './state.ts';
+
+/** Whether the machines run. Pure. */
+export function decidePower(seen: InstanceObservation, pair: Pair): AspectState {
+  const phase = phaseOf(pair);
+  if (phase === 'Failed') return { kind: 'held', verdict: failedVerdict(seen, pair) };
+  if (isHeldByLease(seen, phase === 'Online')) return { kind: 'inForce' };
+  const { spec, status, armedHash } = seen;
+  const want = spec.powerState;
+  const have = phase === 'Online' ? 'Running' : 'Stopped';
+  const operation = want === 'Running' ? 'poweron' : 'shutdown';
+  if (want === undefined || want === have) return { kind: 'inForce', fingerprint: operation };
+  const differences = [{ field: 'powerState', want, have }];
+  if (status.armed === armedHash && seen.drift !== 'Correct') return { kind: 'inForce', drift: differences };
+  const applies =
+    operation === 'poweron' && spec.applyChanges === 'Reconfigure' && seen.appliedHash !== seen.hash;
+  const hash = applies && seen.variablesPut ? { hash: seen.hash } : {};
+  return {
+    kind: 'steps',
+    steps: [{ step: { do: 'begin', operation, ...hash }, fingerprint: operation, differences }],
+  };
+}
+
+/** A lease that has ended decides over power until something arms it anew. */
+export function isHeldByLease(seen: InstanceObservation, online: boolean): boolean {
+  const released = releasedNow(seen);
+  const due = released !== undefined && !(online && isLeftToService(seen, released));
+  return due || seen.status.armed === `released:${seen.armedHash}`;
+}
+
+function failedVerdict(seen: InstanceObservation, pair: Pair): ReturnType<typeof verdict> {
+  const last = seen.status.lastOperation;
+  const told = last?.outcome === 'Failed' && last.message !== undefined ? `: ${last.message}` : '';
+  return verdict('OperationFailed', `${pair.event} failed${told}. ${wayOut(pair)}`, seen.poll.settledMs);
+}
+
+/** What a person can do about an instance whose operation failed. */
+export function wayOut(pair: Pair): string {
+  const request = accepts('deploy', pair) ? 'redeploy' : accepts('reinstall', pair) ? 'reinstall' : undefined;
+  return request === undefined
+    ? 'The service takes nothing from here but its end: act there, or delete this resource'
+    : `Mend the cause, then change the resource or ask again with boxwright.dev/request-${request}`;
+}

@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { Attempts } from './attempts.ts';
+import { verdict } from './status/verdict.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DOWN = verdict('ServiceUnavailable', 'down');
+const NO = verdict('Refused', 'no');
+
+describe('the ledger of attempts', () => {
+  let clock: VirtualClock;
+  let attempts: Attempts;
+  beforeEach(() => {
+    clock = new VirtualClock();
+    attempts = new Attempts(clock, () => 0);
+  });
+  const wait = (ms: number): Promise<void> => clock.advance(ms);
+
+  /** Sends `fingerprint` whenever it may be, and answers when it was, in seconds. */
+  async function sends(hours: number, send: () => void, fingerprint = 'a'): Promise<number[]> {
+    const at: number[] = [];
+    const end = clock.monotonic() + hours * HOUR;
+    while (clock.monotonic() < end) {
+      const held = attempts.held('content', fingerprint);
+      if (held !== undefined) {
+        await wait(held.retryAfterMs);
+        continue;
+      }
+      at.push(clock.monotonic() / 1_000);
+      send();
+    }
+    return at;
+  }
+
+  it('tries what may pass after a second, doubling to five minutes: 20 times in an hour', async () => {
+    const at = await sends(1, () => attempts.failed('content', 'a', DOWN));
+    expect(at.slice(0, 5)).toEqual([0, 1, 3, 7, 15]);
+    expect(at).toHaveLength(20);
+  });
+
+  it('waits at least as long as the service asked for', () => {
+    expect(attempts.failed('content', 'a', DOWN, 90_000).recheckAfterMs).toBe(90_000);
+    expect(attempts.held('content', 'a')).toEqual({ why: 'passing', verdict: DOWN, retryAfterMs: 90_000 });
+  });
+
+  it('tries what was refused after ten minutes, doubling to six hours, and keeps its words', async () => {
+    const at = await sends(24, () => attempts.refused('content', 'a', NO));
+    expect(at.map((second) => second / 60)).toEqual([0, 10, 30, 70, 150, 310, 630, 990, 1_350]);
+    attempts.refused('content', 'a', NO);
+    expect(attempts.held('content', 'a')).toMatchObject({ why: 'refused', verdict: NO });
+  });
+
+  it('holds nothing else back: no other aspect, and nothing else that is meant', () => {
+    attempts.refused('content', 'a', NO);
+    expect(attempts.held('power', 'a')).toBeUndefined();
+    expect(attempts.held('content', 'b')).toBeUndefined();
+  });
+
+  it('finds the wait of a declaration that goes to and fro, among the last eight', () => {
+    attempts.refused('content', 'a', NO);
+    for (let i = 0; i < 7; i++) attempts.refused('content', `b${i}`, NO);
+    expect(attempts.held('content', 'a')).toBeDefined();
+    attempts.refused('content', 'c', NO);
+    expect(attempts.held('content', 'a')).toBeUndefined();
+  });
+
+  it('begins anew once it was accepted and is in force', async () => {
+    for (let i = 0; i < 5; i++) attempts.failed('content', 'a', DOWN);
+    attempts.accepted('content', 'a');
+    attempts.inForce('content', 'a');
+    expect(attempts.held('content', 'a')).toBeUndefined();
+    expect(attempts.failed('content', 'a', DOWN).recheckAfterMs).toBe(1_000);
+  });
+
+  it('sends what is accepted without effect three times, then slowly', async () => {
+    const at = await sends(24, () => attempts.accepted('content', 'a', { difference: 'tags' }));
+    expect(at.slice(0, 5)).toEqual([0, 1, 3, 603, 1_803]);
+    expect(at.length).toBeLessThanOrEqual(12);
+    attempts.accepted('content', 'a', { difference: 'tags' });
+    expect(attempts.held('content', 'a')).toMatchObject({ why: 'noEffect' });
+  });
+
+  it('says that somebody undoes what was in force after each correction', async () => {
+    for (let i = 0; i < 3; i++) {
+      expect(attempts.held('content', 'a')).toBeUndefined();
+      attempts.accepted('content', 'a', { difference: 'tags', correcting: true });
+      attempts.inForce('content', 'a');
+      await wait(10 * MINUTE);
+    }
+    expect(attempts.held('content', 'a')).toEqual({
+      why: 'undone',
+      verdict: undefined,
+      retryAfterMs: 10 * MINUTE,
+    });
+  });
+
+  it('counts a correction less for each hour that the value stays', async () => {
+    for (let i = 0; i < 10; i++) {
+      expect(attempts.held('content', 'a')).toBeUndefined();
+      attempts.accepted('content', 'a', { difference: 'tags', correcting: true });
+      for (let minutes = 0; minutes <= 60; minutes += 10) {
+        attempts.inForce('content', 'a');
+        await wait(10 * MINUTE);
+      }
+    }
+  });
+
+  it('counts each difference for itself, and still never sends at the pace of the passes', () => {
+    for (let i = 0; i < 5; i++) attempts.accepted('content', 'a', { difference: `f${i}`, correcting: true });
+    expect(attempts.held('content', 'a')).toMatchObject({ why: 'passing', retryAfterMs: 16_000 });
+  });
+
+  it('takes the same conflict in the same state three times for a refusal', () => {
+    const busy = verdict('Updating', 'busy');
+    const ask = (at: string): number | undefined =>
+      attempts.conflict('power', 'a', at, busy, NO).recheckAfterMs;
+    expect([ask('done'), ask('done'), ask('other'), ask('other')]).toEqual([1_000, 2_000, 1_000, 2_000]);
+    expect(attempts.conflicts('power', 'a', 'other')).toBe(2);
+    expect(ask('other')).toBe(10 * MINUTE);
+    expect(attempts.held('power', 'a')).toMatchObject({ why: 'refused', verdict: NO });
+  });
+
+  it('hears a person who wants a look now, once in ten seconds, and no wish is lost', async () => {
+    attempts.refused('content', 'a', NO);
+    expect(attempts.wish('1', undefined)).toBeUndefined();
+    expect(attempts.held('content', 'a')).toBeUndefined();
+    attempts.refused('content', 'a', NO);
+    expect(attempts.wish('2', '1')).toBe(10_000);
+    expect(attempts.held('content', 'a')).toBeDefined();
+    await wait(10_000);
+    expect(attempts.wish('2', '2')).toBeUndefined();
+    expect(attempts.held('content', 'a')).toBeUndefined();
+  });
+
+  it('hears no wish that was handled before this process began', () => {
+    attempts.refused('content', 'a', NO);
+    attempts.wish('1', '1');
+    expect(attempts.held('content', 'a')).toBeDefined();
+  });
+
+  it('tries what status shows as refused within ten minutes of a start; ends of leases and deletions at once', async () => {
+    attempts = new Attempts(clock, () => 0.5);
+    attempts.startsRefused(NO);
+    expect(attempts.held('content', 'a')).toEqual({
+      why: 'refused',
+      verdict: NO,
+      retryAfterMs: 5 * MINUTE,
+    });
+    expect(attempts.held('leaseEnd', 'a')).toBeUndefined();
+    expect(attempts.held('deletion', 'a')).toBeUndefined();
+    await wait(5 * MINUTE);
+    expect(attempts.held('content', 'a')).toBeUndefined();
+  });
+
+  it('does not wait after a start for what somebody has changed since', () => {
+    attempts = new Attempts(clock, () => 0.5);
+    attempts.startsRefused(NO);
+    attempts.startOver();
+    expect(attempts.held('content', 'a')).toBeUndefined();
+  });
+
+  it('tries again with other credentials what was refused to those before', () => {
+    attempts.refused('content', 'a', NO, true);
+    attempts.refused('power', 'a', NO);
+    attempts.accessChanged();
+    expect(attempts.held('content', 'a')).toBeUndefined();
+    expect(attempts.held('power', 'a')).toBeDefined();
+  });
+});

@@ -1,0 +1,41 @@
+import { upload, type Uploads } from '../content/uploads.ts';
+import type { DesiredFile } from '../content/variables.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
+import type { Attempts } from './attempts.ts';
+import { notAccepted, type Attempt } from './outcome.ts';
+import { verdict, type Verdict } from './status/verdict.ts';
+
+/** The upload of a file in the ledger: its content is what is meant. */
+export function uploadAttempt(attempts: Attempts, file: DesiredFile): Attempt {
+  return { attempts, aspect: 'content', fingerprint: `${file.path} ${file.hmac}` };
+}
+
+/** Uploads one file and notes the try. Answers what to say where it is not there; undefined where it is. */
+export async function uploadOnce(
+  pass: { handle: ConnectionHandle; memory: { uploads: Uploads }; signal: AbortSignal },
+  file: DesiredFile,
+  attempt: Attempt,
+): Promise<Verdict | undefined> {
+  const { attempts, aspect, fingerprint } = attempt;
+  const write = await upload(pass.handle, file, pass.memory.uploads, pass.signal);
+  if (write.kind !== 'ok') {
+    return notAccepted(write, attempt, {
+      refused: (message) =>
+        verdict(
+          'Refused',
+          `${file.path}: ${message}. Change the file; it is tried again on a change, and slowly`,
+        ),
+    });
+  }
+  if (write.record !== undefined) {
+    attempts.succeeded(aspect, fingerprint);
+    return undefined;
+  }
+  const said = verdict('ServiceUnavailable', `${file.path}: the upload was answered without a blob`);
+  return attempts.failed(aspect, fingerprint, said);
+}
+
+/** What to say while files go up. */
+export function uploading(): Verdict {
+  return verdict('Updating', 'Files are being uploaded');
+}

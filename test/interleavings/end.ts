@@ -1,0 +1,150 @@
+import type { KindName } from '../../src/api/kinds.ts';
+import { ANNOTATIONS } from '../../src/api/names.ts';
+import { declaredOf } from '../judges/declared.ts';
+import { hasEnded } from '../judges/parts.ts';
+import type { StoredRecord } from '../judges/judge.ts';
+import type { Shown, World } from '../support/world.ts';
+import { FOR_EVER, type Step } from './steps.ts';
+
+const KINDS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const;
+const PLURAL = { Box: 'boxes', PolicyBox: 'policyboxes', Instance: 'instances' } as const;
+
+/** What is wrong where everything should have settled; `steps` tell what a person has asked to be left. */
+export function endState(world: World, steps: readonly Step[]): string[] {
+  const out: string[] = [];
+  for (const kind of KINDS) {
+    for (const resource of world.list(kind)) out.push(...unsettled(world, kind, resource));
+  }
+  const leaves = steps.some((step) => step.do === 'edit' && step.spec['deletionPolicy'] === 'Orphan');
+  if (!leaves) out.push(...leftovers(world));
+  return out;
+}
+
+function unsettled(world: World, kind: KindName, resource: Shown): string[] {
+  const { metadata, status, spec } = resource;
+  const name = `${kind}/${metadata.name}`;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const said = `${ready?.status} ${ready?.reason}: ${ready?.message}`;
+  if (metadata.deletionTimestamp !== undefined)
+    return ready?.reason === 'InUse' || ready?.reason === 'Conflict' || isPaused(resource)
+      ? []
+      : [`${name} is not gone: ${said}`];
+  if (status?.observedGeneration !== metadata.generation)
+    return [`${name} is not spoken of for generation ${metadata.generation}: ${said}`];
+  if (status?.['currentOperation'] !== undefined)
+    return [`${name} still has an operation under way: ${said}`];
+  const stalled = status.conditions?.some(({ type }) => type === 'Stalled') === true;
+  if (ready?.status !== 'True' && !stalled && !waits(ready?.reason) && !isPaused(resource))
+    return [`${name} has not settled: ${said}`];
+  if (ready?.status !== 'True' || !(kind in PLURAL) || isPaused(resource)) return [];
+  if (spec['managementPolicy'] === 'Observe' || (spec['driftPolicy'] ?? 'Correct') !== 'Correct') return [];
+  return undeclared(world, PLURAL[kind as keyof typeof PLURAL], resource).map(
+    (what) => `${name} is Ready: ${what}`,
+  );
+}
+
+/** Reasons that last as long as something else is not there. */
+function waits(reason: string | undefined): boolean {
+  return /^(WaitingForReference|WaitingForSecret|Paused|Conflict|RecordMissing)$/.test(reason ?? '');
+}
+
+function isPaused({ metadata, spec }: Shown): boolean {
+  const said = metadata.annotations?.[ANNOTATIONS.paused];
+  return spec['paused'] === true || (said !== undefined && said !== '' && said !== 'false');
+}
+
+function undeclared(world: World, plural: 'boxes' | 'policyboxes' | 'instances', resource: Shown): string[] {
+  const table = plural === 'instances' ? 'instances' : 'boxes';
+  const record = recordOf(world, table, resource.status?.id);
+  if (record === undefined) return [`there is no record ${resource.status?.id}`];
+  const court = world.judges.court('end');
+  const valueOf = (kind: 'secrets' | 'configmaps', key: string, item: string): ReadonlySet<string> => {
+    const object = court.resource(kind, key) as unknown as { data?: Record<string, string> } | undefined;
+    const value = object?.data?.[item];
+    return new Set(
+      value === undefined ? [] : [kind === 'secrets' ? Buffer.from(value, 'base64').toString() : value],
+    );
+  };
+  return declaredOf(plural, resource, record, court, valueOf)
+    .filter(({ holds }) => !holds)
+    .map(({ what }) => what);
+}
+
+function leftovers(world: World): string[] {
+  const held = new Set(
+    KINDS.flatMap((kind) => world.list(kind)).flatMap(({ status, metadata }) => [
+      status?.id,
+      metadata.annotations?.[ANNOTATIONS.externalId],
+    ]),
+  );
+  const { admin } = world.sandbox;
+  return (['boxes', 'instances'] as const).flatMap((table) =>
+    (admin.records(table) as unknown as readonly StoredRecord[])
+      .filter((record) => !held.has(record.id) && !hasEnded(record))
+      .map((record) => `the service still has ${table}/${record.id} (${record.name}), which nobody holds`),
+  );
+}
+
+function recordOf(
+  world: World,
+  table: 'boxes' | 'instances',
+  id: string | undefined,
+): StoredRecord | undefined {
+  return (world.sandbox.admin.records(table) as unknown as readonly StoredRecord[]).find(
+    (one) => one.id === id,
+  );
+}
+
+/** What half an hour is enough for, however long the service refuses something else. */
+const ENOUGH_MS = 30 * 60_000;
+
+/**
+ * While one call is refused for ever, whatever does not need it goes through. Looks only where nothing else is
+ * wrong with the service, and at an instance that is there and has not failed.
+ */
+export async function independence(world: World, steps: readonly Step[]): Promise<string[]> {
+  const refusals = steps.filter(
+    (step) => (step.do === 'answer' && step.times === FOR_EVER) || step.do === 'habit',
+  );
+  const plain = steps.every((step) => /^(wait|edit|annotate|answer|habit|crash|apply)$/.test(step.do));
+  if (refusals.length === 0 || !plain || !refusals.every(isRefusal)) return [];
+  await world.advance(ENOUGH_MS);
+  const resource = world.get('Instance', 'web-eu');
+  const record = recordOf(world, 'instances', resource?.status?.id);
+  if (resource === undefined || record === undefined || isPaused(resource)) return [];
+  if (record['state'] !== 'done' || resource.metadata.deletionTimestamp !== undefined) return [];
+  const refused = (...calls: string[]): boolean =>
+    refusals.some((step) => step.do === 'answer' && calls.includes(step.call));
+  const byValue = refusals.every((step) => step.do === 'habit');
+  const out: string[] = [];
+  const { event = '' } = (record['operation'] ?? {}) as { event?: string };
+  const off = event.startsWith('shutdown');
+  const lease = record['lease'] as { released?: boolean } | undefined;
+  const { powerState, tags } = resource.spec as { powerState?: string; tags?: string[] };
+  if (lease?.released !== true && powerState === 'Stopped' && !off && !refused('shutdown'))
+    out.push(`Instance/web-eu is to be Stopped and shows ${event}, though nothing refuses that`);
+  const kept = record['tags'] as string[];
+  const missing = (tags ?? []).filter((tag) => !kept.includes(tag));
+  if ((byValue || !refused('put instance')) && missing.length > 0)
+    out.push(`Instance/web-eu lacks tag ${missing.join(', ')}, though nothing refuses that`);
+  for (const operation of ['reinstall', 'reconfigure'] as const) {
+    const asked = resource.metadata.annotations?.[`boxwright.dev/request-${operation}`];
+    const handled = (resource.status?.['handledRequests'] as Record<string, string> | undefined)?.[operation];
+    if (
+      asked !== undefined &&
+      asked !== '' &&
+      asked.length <= 200 &&
+      handled !== asked &&
+      !off &&
+      !refused(operation)
+    )
+      out.push(`Instance/web-eu has not answered request-${operation}, though nothing refuses that`);
+  }
+  return out;
+}
+
+function isRefusal(step: Step): boolean {
+  return step.do === 'habit'
+    ? step.habit === 'refuses PORT 666'
+    : step.do === 'answer' && typeof step.with === 'number' && step.with !== 401 && step.with !== 429;
+}

@@ -1,0 +1,108 @@
+import { ANNOTATIONS } from '../../src/api/names.ts';
+import type { Shown } from '../support/world.ts';
+import type { Court, Judge } from './judge.ts';
+import { RECORD_KINDS, standingOf, type Standing } from './parts.ts';
+
+/**
+ * The state machine of a resource's finalizer (F), create-intent (I), claim (C) and `status.id` (S): every write
+ * of the operator to the object takes exactly one of these paths. Nobody else writes these, but a user can.
+ *
+ * | path | from | to |
+ * |---|---|---|
+ * | begin | no I, no C | F, I |
+ * | try again | F, I | F, another I of the same start |
+ * | claim | no C, or a claim that does not count | F, C, no I |
+ * | take back | I, no C, no S | no I, F gone too or as before |
+ * | clear | I beside C or S | no I |
+ * | renounce | C, no S | no C, F stays |
+ * | observe | managementPolicy Observe, adopted | C without F |
+ * | release | deleting, F | no F |
+ * | note | | F, I, C as before |
+ */
+export function legalPaths(court: Court): Judge {
+  return {
+    wrote({ resource, key, part, before, after, request }) {
+      if (RECORD_KINDS[resource] === undefined || before === undefined || after === undefined) return;
+      const [from, to] = [standingOf(before), standingOf(after)];
+      if (part === 'object') {
+        if (request.method !== 'PATCH') court.object(`${request.method} of ${resource} ${key}`);
+        if (versionOf(request.body) === undefined)
+          court.object(`${resource} ${key}: its metadata is patched without a resourceVersion`);
+        const path = pathOf(from, to, before, after);
+        if (path === undefined) court.object(`${resource} ${key}: no legal path ${step(from, to)}`);
+      } else {
+        if (from.statusId !== undefined && to.statusId !== undefined && from.statusId !== to.statusId)
+          court.object(`${resource} ${key}: status.id goes from ${from.statusId} to ${to.statusId}`);
+        if (to.statusId !== undefined && to.claimed !== undefined && to.statusId !== to.claimed)
+          court.object(`${resource} ${key}: status.id is ${to.statusId}, the claim says ${to.claimed}`);
+        const sent = after.status?.['deleteSentAt'];
+        if (sent !== undefined && before.status?.['deleteSentAt'] === undefined && !to.deleting)
+          court.object(`${resource} ${key}: notes a delete although nobody deletes it`);
+      }
+    },
+  };
+}
+
+/** The path that a write of the object takes; undefined when there is none. */
+export function pathOf(from: Standing, to: Standing, before: Shown, after: Shown): string | undefined {
+  const sameClaim = claimText(before) === claimText(after);
+  const sameIntent = from.intent === to.intent;
+  const hadClaim = before.metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
+  const hasClaim = after.metadata.annotations?.[ANNOTATIONS.externalId] !== undefined;
+  if (sameClaim && sameIntent && from.finalizer === to.finalizer) return 'note';
+  if (from.finalizer && !to.finalizer) {
+    if (from.deleting && sameClaim) return 'release';
+    return !hadClaim && !hasClaim && from.statusId === undefined && to.intent === undefined
+      ? 'take back'
+      : undefined;
+  }
+  if (sameClaim && from.intent === undefined && to.intent !== undefined)
+    return to.finalizer && from.claimed === undefined && from.statusId === undefined ? 'begin' : undefined;
+  if (sameClaim && from.intent !== undefined && to.intent !== undefined)
+    return to.finalizer && isNext(from.intent, to.intent) ? 'try again' : undefined;
+  if (sameClaim && to.intent === undefined)
+    return hadClaim || from.statusId !== undefined ? 'clear' : 'take back';
+  if (hasClaim && before.spec['managementPolicy'] === 'Observe' && from.finalizer === to.finalizer)
+    return 'observe';
+  if (hasClaim && to.finalizer && to.intent === undefined) {
+    const settled =
+      from.claimed !== undefined && from.statusId === from.claimed && to.claimed !== from.claimed;
+    return to.claimed !== undefined && !settled ? 'claim' : undefined;
+  }
+  if (!hasClaim && from.statusId === undefined && sameIntent && to.finalizer) return 'renounce';
+  return undefined;
+}
+
+function claimText({ metadata }: Shown): string {
+  const { annotations = {} } = metadata;
+  return JSON.stringify([annotations[ANNOTATIONS.externalId], annotations[ANNOTATIONS.claim]]);
+}
+
+/** Tries only grow, and what is skipped stays skipped, unless somebody has damaged the text. */
+function isNext(before: string, after: string): boolean {
+  try {
+    const [was, is] = [JSON.parse(before), JSON.parse(after)] as { try?: number; skip?: string[] }[];
+    if (typeof was?.try !== 'number') return true;
+    return (is?.try ?? 0) >= was.try && (was.skip ?? []).every((id) => is?.skip?.includes(id) === true);
+  } catch {
+    return true;
+  }
+}
+
+function step(from: Standing, to: Standing): string {
+  return `from [${inWords(from)}] to [${inWords(to)}]`;
+}
+
+function inWords({ finalizer, intent, claimed, statusId, deleting }: Standing): string {
+  return [
+    ...(deleting ? ['deleting'] : []),
+    finalizer ? 'F' : '-',
+    intent === undefined ? '-' : `I ${intent}`,
+    claimed === undefined ? '-' : `C ${claimed}`,
+    statusId === undefined ? '-' : `S ${statusId}`,
+  ].join(' ');
+}
+
+export function versionOf(body: unknown): string | undefined {
+  return (body as { metadata?: { resourceVersion?: string } } | undefined)?.metadata?.resourceVersion;
+}

@@ -1,0 +1,142 @@
+import type { Shown } from '../support/world.ts';
+import type { Court, Judge, StoredRecord } from './judge.ts';
+import { declaredOf, type Declared, type History } from './declared.ts';
+import { keyOfShown, readyOf, RECORD_KINDS } from './parts.ts';
+
+/** Operations that bring variables to the machines. */
+const BRINGS = /^(deploy|reinstall|reconfigure)$/;
+/** A power-on configures the machines, too: it brings what a reconfigure would. */
+const BRINGS_RECONFIGURED = /^(deploy|reinstall|reconfigure|poweron)$/;
+
+/**
+ * Ready is True for a generation only once the record has held what that generation declares. Afterwards others
+ * may change the record: that is drift, and another matter.
+ */
+export function readyTruth(court: Court): Judge {
+  const proved = new Set<string>();
+  const told = new Set<string>();
+  const specs = new Map<string, { generation: number; before: Record<string, unknown> }>();
+  const contents = new Map<string, Set<string>>();
+  /** The values that an operation has brought to the machines last, and how many operations there were then. */
+  const brought = new Map<string, { operations: number; values: string }>();
+  const history: History = (kind, key, item) => contents.get(`${kind} ${key} ${item}`) ?? new Set();
+
+  /** What the machines have; undefined where a change of the record is not for them. */
+  const valuesOnMachines = (resource: Shown, record: StoredRecord): string | undefined => {
+    const { applyChanges = 'None' } = resource.spec as { applyChanges?: string };
+    const bringing = applyChanges === 'Reconfigure' ? BRINGS_RECONFIGURED : BRINGS;
+    const operations = court.operations(record.id).filter(({ operation }) => bringing.test(operation)).length;
+    const known = brought.get(record.id);
+    if (known === undefined || operations > known.operations || applyChanges === 'None')
+      brought.set(record.id, { operations, values: valuesOf(record['variables']) });
+    return applyChanges === 'None' ? undefined : brought.get(record.id)?.values;
+  };
+  const missing = (plural: string, resource: Shown): string[] => {
+    const { status, spec } = resource;
+    const record = court.record(RECORD_KINDS[plural]?.table ?? 'boxes', status?.id ?? '');
+    if (record === undefined) return [`there is no record ${status?.id}`];
+    let declared: Declared[] = declaredOf(plural, resource, record, court, history);
+    if ((spec['driftPolicy'] ?? 'Correct') !== 'Correct') {
+      // What others changed stays as it is: only what this generation changed has to be in place.
+      const { before = {} } = specs.get(resource.metadata.uid) ?? {};
+      declared = declared.filter(
+        ({ field }) => JSON.stringify(before[field]) !== JSON.stringify(spec[field]),
+      );
+    }
+    const out = declared.filter(({ holds }) => !holds).map(({ what }) => what);
+    const { event = '' } = (record['operation'] ?? {}) as { event?: string };
+    if (plural === 'instances' && !event.startsWith('shutdown')) {
+      const running = valuesOnMachines(resource, record);
+      if (running !== undefined && running !== valuesOf(record['variables']))
+        out.push('its variables were changed and no operation has brought them to the machines');
+    }
+    return out;
+  };
+  const look = (plural: string, resource: Shown): void => {
+    const name = nameOf(resource);
+    if (!proved.has(name) && missing(plural, resource).length === 0) proved.add(name);
+  };
+
+  return {
+    changed({ resource: plural, now, before }) {
+      if (plural === 'secrets' || plural === 'configmaps') noteContents(contents, plural, now);
+      if (now === undefined || RECORD_KINDS[plural] === undefined) return;
+      const { uid, generation } = now.metadata;
+      const known = specs.get(uid);
+      if (known?.generation !== generation) {
+        specs.set(uid, { generation, before: before?.spec ?? {} });
+        // What is declared may be in place already, and be taken away before anybody looks.
+        if (now.status?.id !== undefined) look(plural, now);
+      }
+      const ready = readyOf(now);
+      if (ready?.status !== 'True' || now.status?.observedGeneration !== generation) return;
+      if (now.metadata.deletionTimestamp !== undefined || isLeftAlone(now)) return;
+      const name = nameOf(now);
+      look(plural, now);
+      if (proved.has(name) || told.has(name)) return;
+      told.add(name);
+      court.object(
+        `${plural} ${keyOfShown(now)} is Ready (${ready.reason}) for generation ${generation}: ` +
+          missing(plural, now).slice(0, 3).join('; '),
+      );
+    },
+    calling({ record, by = '', method, path }) {
+      if (method !== 'PUT' || record?.table !== 'instances') return;
+      if (!/^\/services\/instances\/[^/?]+$/.test(path)) return;
+      const [plural = '', key = ''] = by.split(' ');
+      const [resource, stored] = [court.resource(plural, key), court.record('instances', record.id)];
+      // What the record holds before it is changed.
+      if (resource !== undefined && stored !== undefined) valuesOnMachines(resource, stored);
+    },
+    called({ by, method }) {
+      if (method === 'GET' || by === undefined) return;
+      const [plural = '', key = ''] = by.split(' ');
+      const resource = court.resource(plural, key);
+      if (RECORD_KINDS[plural] !== undefined && resource !== undefined) look(plural, resource);
+    },
+  };
+}
+
+function nameOf({ metadata }: Shown): string {
+  return `${metadata.uid} ${metadata.generation}`;
+}
+
+function isLeftAlone({ spec, metadata }: Shown): boolean {
+  const paused = metadata.annotations?.['boxwright.dev/paused'];
+  return (
+    spec['managementPolicy'] === 'Observe' ||
+    spec['paused'] === true ||
+    (paused !== undefined && paused !== '' && paused !== 'false')
+  );
+}
+
+function noteContents(
+  contents: Map<string, Set<string>>,
+  kind: 'secrets' | 'configmaps',
+  now: Shown | undefined,
+): void {
+  const { data = {}, binaryData = {} } = (now ?? {}) as unknown as Record<string, Record<string, string>>;
+  const plain = (value: string): string =>
+    kind === 'secrets' ? Buffer.from(value, 'base64').toString() : value;
+  const entries = [
+    ...Object.entries(data).map(([item, value]) => [item, plain(value)] as const),
+    ...Object.entries(binaryData).map(
+      ([item, value]) => [item, Buffer.from(value, 'base64').toString()] as const,
+    ),
+  ];
+  for (const [item, value] of entries) {
+    if (now === undefined) continue;
+    const name = `${kind} ${keyOfShown(now)} ${item}`;
+    contents.set(name, (contents.get(name) ?? new Set()).add(value));
+  }
+}
+
+function valuesOf(variables: unknown): string {
+  const list = Array.isArray(variables)
+    ? (variables as { name: string; scope?: string; value?: unknown }[])
+    : [];
+  return list
+    .map(({ name, scope = '', value }) => JSON.stringify([scope, name, value ?? null]))
+    .toSorted()
+    .join();
+}

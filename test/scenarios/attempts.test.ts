@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceTransportError, type PortAnswer, type PortRequest } from '../../src/service/index.ts';
+import { answer, changed, HOUR, instance, MINUTE, Shop } from './shop.ts';
+
+const BOX = `
+apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: tools}
+spec: {connectionRef: {name: main}, description: Tools, events: {install: {inline: "echo one"}}}
+`;
+const PORT = '  variables: [{name: PORT, type: Port, value: "80"}]\n';
+const port = (value: string): object => ({ variables: [{ name: 'PORT', type: 'Port', value }] });
+
+/** One write of the operator: what brings it about, and how it is told from other calls. */
+interface Write {
+  name: string;
+  before?: (shop: Shop) => Promise<void>;
+  act: (shop: Shop) => Promise<unknown>;
+  is: (request: PortRequest) => boolean;
+}
+
+const online = async (shop: Shop): Promise<void> => {
+  await shop.world.apply(instance(PORT));
+  await shop.online();
+};
+const edit = (shop: Shop, spec: object): Promise<void> => shop.world.edit('Instance', 'web-eu', spec);
+const on =
+  (method: string, path: RegExp) =>
+  (request: PortRequest): boolean =>
+    request.method === method && path.test(request.path);
+
+/** Every write that the operator knows. */
+const WRITES: readonly Write[] = [
+  { name: 'POST of a box', act: (shop) => shop.world.apply(BOX), is: on('POST', /^\/services\/boxes$/) },
+  { name: 'upload for a box', act: (shop) => shop.world.apply(BOX), is: on('POST', /^\/services\/blobs/) },
+  { name: 'PUT of a box', act: (shop) => shop.world.apply(BOX), is: on('PUT', /^\/services\/boxes\/[^/]+$/) },
+  {
+    name: 'DELETE of a box',
+    before: async (shop) => {
+      await shop.world.apply(BOX);
+      await shop.world.until(() => shop.world.ready('Box', 'tools') === 'True');
+    },
+    act: (shop) => shop.world.delete('Box', 'tools'),
+    is: on('DELETE', /^\/services\/boxes\//),
+  },
+  {
+    name: 'POST of an instance',
+    act: (shop) => shop.world.apply(instance()),
+    is: on('POST', /^\/services\/instances$/),
+  },
+  {
+    name: 'upload for an instance',
+    before: online,
+    act: (shop) => edit(shop, { variables: [{ name: 'CONF', type: 'File', file: { inline: 'a' } }] }),
+    is: on('POST', /^\/services\/blobs/),
+  },
+  {
+    name: 'PUT of an instance',
+    before: online,
+    act: (shop) => edit(shop, port('81')),
+    is: on('PUT', /^\/services\/instances\/[^/]+$/),
+  },
+  ...(
+    [
+      ['reconfigure', (shop) => edit(shop, port('81'))],
+      [
+        'reinstall',
+        (shop) => shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' }),
+      ],
+      ['shutdown', (shop) => edit(shop, { powerState: 'Stopped' })],
+    ] as const satisfies [string, (shop: Shop) => Promise<void>][]
+  ).map(([operation, act]) => ({
+    name: operation,
+    before: online,
+    act,
+    is: on('PUT', new RegExp(`/${operation}$`)),
+  })),
+  {
+    name: 'poweron',
+    before: async (shop) => {
+      await shop.world.apply(instance('  powerState: Stopped'));
+      await shop.world.until(() => shop.ready() === 'True ShutDown', HOUR);
+    },
+    act: (shop) => edit(shop, { powerState: 'Running' }),
+    is: on('PUT', /\/poweron$/),
+  },
+  {
+    name: 'terminate',
+    before: online,
+    act: (shop) => shop.world.delete('Instance', 'web-eu'),
+    is: on('DELETE', /operation=(force_)?terminate/),
+  },
+  {
+    name: 'delete of an instance',
+    before: online,
+    act: (shop) => shop.world.delete('Instance', 'web-eu'),
+    is: on('DELETE', /operation=delete/),
+  },
+];
+
+/** How the service answers, and how often a write may be sent to it in an hour. */
+interface Answering {
+  name: string;
+  reply: (request: PortRequest) => PortAnswer;
+  most: number;
+}
+
+const says = (code: number, headers?: Record<string, string>) => (): PortAnswer =>
+  answer(code, { message: `no, says ${code}` }, headers);
+const PASSING = 20;
+const REFUSED = 6;
+
+const ANSWERS: readonly Answering[] = [
+  ...[400, 401, 403, 404, 409].map((code) => ({ name: String(code), reply: says(code), most: REFUSED })),
+  { name: '429 with Retry-After', reply: says(429, { 'retry-after': '7' }), most: PASSING },
+  { name: '500', reply: says(500), most: PASSING },
+  {
+    name: 'a reset',
+    reply: () => {
+      throw new ServiceTransportError('Broken', 'reset', { maybeSent: true });
+    },
+    most: PASSING,
+  },
+];
+
+describe.each(WRITES)('$name', ({ before, act, is }) => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await Shop.open();
+  });
+  afterEach(() => shop.close());
+
+  it.each(ANSWERS)('answered with $name for an hour is not hammered', async ({ reply, most }) => {
+    await before?.(shop);
+    let sent = 0;
+    shop.judge = (request) => {
+      if (!is(request)) return undefined;
+      sent += 1;
+      return reply(request);
+    };
+    await act(shop);
+    await shop.world.advance(HOUR);
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThanOrEqual(most);
+  });
+});
+
+describe('a service that', () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await Shop.open();
+  });
+  afterEach(() => shop.close());
+
+  const puts = (since: number): number => shop.writes(since).filter((call) => call === 'PUT').length;
+
+  // R2
+  it.each([
+    [
+      'lower-cases tags',
+      '  tags: [Web]',
+      (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.map((tag) => tag.toLowerCase()) }),
+    ],
+    [
+      'drops a tag',
+      '  tags: [Web]',
+      (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.filter((tag) => tag !== 'Web') }),
+    ],
+    [
+      'trims values',
+      '  variables: [{name: GREETING, type: Text, value: "hello "}]',
+      (body: { variables?: { value?: string }[] }) => ({
+        ...body,
+        variables: body.variables?.map((variable) => ({ ...variable, value: variable.value?.trim() })),
+      }),
+    ],
+  ] as const)(
+    '%s is told so, and asked slowly from then on, also by a process that starts',
+    async (_name, spec, spoil) => {
+      const alter = spoil as (body: never) => object;
+      shop.spoil = (request, given) =>
+        /^\/services\/instances\/[^/?]+$/.test(request.path) &&
+        given.status === 200 &&
+        given.body.byteLength > 0
+          ? changed(given, alter)
+          : given;
+      await shop.world.apply(instance(spec));
+      await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
+      expect(shop.message()).toMatch(/tags\.Web|variables\.GREETING\.value \(declared hello/);
+      const before = shop.mark();
+      await shop.world.advance(12 * HOUR);
+      expect(puts(before)).toBeLessThanOrEqual(8);
+      const restarted = shop.mark();
+      shop.restart();
+      await shop.world.advance(HOUR);
+      expect(puts(restarted)).toBeLessThanOrEqual(6);
+      expect(shop.ready()).toBe('False NotApplied');
+    },
+  );
+
+  // R1
+  it('refuses a write is not read at the pace of a second either', async () => {
+    await online(shop);
+    shop.judge = (request) =>
+      on('PUT', /^\/services\/instances\/[^/]+$/)(request) ? answer(500, {}) : undefined;
+    const before = shop.mark();
+    await edit(shop, port('81'));
+    await shop.world.advance(HOUR);
+    const reads = shop.world.sandbox.admin
+      .calls({ since: before })
+      .filter(({ method, path }) => method === 'GET' && path.startsWith('/services/instances/'));
+    expect(reads.length).toBeLessThanOrEqual(60);
+  });
+
+  // R9
+  it('answers a POST with 409 is quoted, and asked slowly', async () => {
+    shop.judge = (request) =>
+      on('POST', /^\/services\/instances$/)(request)
+        ? answer(409, { message: 'quota of the team' })
+        : undefined;
+    await shop.world.apply(instance());
+    await shop.world.until(() => shop.ready() === 'False Refused', HOUR);
+    expect(shop.message()).toContain('quota of the team');
+  });
+
+  // R10
+  it('has refused is asked again when a person asks for a look, and at most once in ten seconds', async () => {
+    await online(shop);
+    let count = 0;
+    shop.judge = (request) => {
+      if (!on('PUT', /^\/services\/instances\/[^/]+$/)(request)) return undefined;
+      count += 1;
+      return answer(400, { message: 'no' });
+    };
+    await edit(shop, port('81'));
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    const ask = (value: string): Promise<void> =>
+      shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/requested-at': value });
+    await shop.world.advance(MINUTE);
+    expect(count).toBe(1);
+    await ask('1');
+    await shop.world.until(() => count === 2, 5_000);
+    await ask('2');
+    await shop.world.advance(8_000);
+    expect(count).toBe(2);
+    await shop.world.advance(4_000);
+    expect(count).toBe(3);
+    shop.judge = () => undefined;
+    await shop.world.advance(10_000);
+    await ask('3');
+    await shop.online();
+  });
+
+  it('has refused a POST leaves neither intent nor finalizer behind', async () => {
+    shop.judge = (request) =>
+      on('POST', /^\/services\/instances$/)(request) ? answer(400, { message: 'no' }) : undefined;
+    await shop.world.apply(instance());
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    const { finalizers = [], annotations = {} } = shop.world.get('Instance', 'web-eu')?.metadata ?? {};
+    expect(finalizers).toEqual([]);
+    expect(annotations['boxwright.dev/create-intent']).toBeUndefined();
+  });
+
+  it('had refused what is declared before a start is asked within ten minutes of it, not at once', async () => {
+    await online(shop);
+    const at: number[] = [];
+    shop.judge = (request) => {
+      if (!on('PUT', /^\/services\/instances\/[^/]+$/)(request)) return undefined;
+      at.push(shop.world.clock.monotonic());
+      return answer(400, { message: 'no' });
+    };
+    await edit(shop, port('81'));
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    const started = shop.world.clock.monotonic();
+    at.length = 0;
+    shop.restart();
+    await shop.world.advance(20_000);
+    expect(at).toEqual([]);
+    await shop.world.until(() => at.length > 0, 11 * MINUTE);
+    expect((at[0] ?? 0) - started).toBeLessThanOrEqual(11 * MINUTE);
+    expect(shop.ready()).toBe('False Refused');
+  });
+});
