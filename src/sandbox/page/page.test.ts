@@ -15,6 +15,22 @@ interface Visitor extends Fixture {
   ) => Promise<Answered>;
 }
 
+/** A part of a detail page. */
+const partOf = (body: string, id: string): string =>
+  (body.split(`<section id="${id}"`)[1] ?? '').split('</section>')[0] ?? '';
+
+/** The rows of the table of a part, as they read. */
+const rowsIn = (body: string, id: string): string[] =>
+  partOf(body, id)
+    .split('<tr>')
+    .slice(2)
+    .map((row) =>
+      row
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    );
+
 const started: Fixture[] = [];
 afterEach(async () => {
   for (const { sandbox } of started.splice(0)) await sandbox.stop();
@@ -437,15 +453,7 @@ test('shows every variable of an instance, and which of them were set for it', a
   );
   const box = { id: boxes.box.id, variables: [{ name: 'WORKERS', value: '7', scope: 'runtime' }] };
   const created = await deploy(boxes, { box });
-  const part = (await get(`/page/instances/${created.id}`)).body.split('id="variables"')[1] ?? '';
-  const rows = part.split('</section>')[0].split('<tr>').slice(2);
-  const texts = rows.map((row: string) =>
-    row
-      .replaceAll(/<[^>]+>/g, ' ')
-      .replaceAll(/\s+/g, ' ')
-      .trim(),
-  );
-  expect(texts).toEqual([
+  expect(rowsIn((await get(`/page/instances/${created.id}`)).body, 'variables')).toEqual([
     'PORT 80 Port its box',
     `runtime ${inner.name} Box its box`,
     'runtime. WORKERS 7 Number this instance',
@@ -459,4 +467,104 @@ test('leaves every address but its own to the service', async () => {
   }
   expect((await call('PUT', '/organizations/public/sync_groups')).status).not.toBe(404);
   expect(await get('/')).toMatchObject({ status: 303, headers: { location: '/page/instances' } });
+});
+
+test.each(['__proto__', '-__proto__', 'constructor', '-toString', 'nothing'])(
+  'sorts by what it always does where the address asks for %s',
+  async (sort) => {
+    const { deploy, deployable, get } = await visit();
+    await deploy(await deployable());
+    const rowsOf = (body: string): string => body.split('<tbody')[1] ?? '';
+    const { body, status } = await get(`/page/instances?sort=${sort}`);
+    expect(status).toBe(200);
+    expect(rowsOf(body)).toBe(rowsOf((await get('/page/instances')).body));
+  },
+);
+
+test.each(['/page/instances/%zz', '/page/logout', '/page/boxes/x/delete'])(
+  'says on a page that the link %s leads nowhere',
+  async (path) => {
+    const { get } = await visit();
+    const { body, headers, status } = await get(path);
+    expect(status).toBe(404);
+    expect(headers['content-type']).toContain('text/html');
+    expect(body).toContain('that you can see');
+  },
+);
+
+test('shows a box that nests more than can be deployed, and says so', async () => {
+  const { call, deployable, get, post } = await visit();
+  const many = (id: string): object => ({
+    variables: Array.from({ length: 25 }, (_, n) => ({ name: `n${n}`, type: 'Box', value: id })),
+  });
+  const { box: leaf } = await deployable();
+  const { box: middle } = await deployable();
+  const { box: outer, policy } = await deployable({}, many(middle.id));
+  await ok(call('PUT', middle.uri, many(leaf.id)));
+  for (const path of [`/page/boxes/${outer.id}`, `/page/boxes/${outer.id}/deploy`]) {
+    const { body, status } = await get(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(body).toContain(outer.name);
+    expect(body).toContain('more than 500 boxes');
+  }
+  const fields = { name: 'big', owner: 'ops', policy: policy.id };
+  const refused = await post(`/page/boxes/${outer.id}/deploy`, fields);
+  expect(refused.status).toBe(400);
+  expect(refused.body).toContain('more than 500 boxes');
+});
+
+test('shows a variable of a nested box as the box around it sets it', async () => {
+  const { deploy, deployable, get } = await visit();
+  const inner = (await deployable({}, { variables: [{ name: 'WORKERS', type: 'Number', value: '2' }] })).box;
+  const variables = [
+    { name: 'runtime', type: 'Box', value: inner.id },
+    { name: 'WORKERS', type: 'Number', value: '5', scope: 'runtime' },
+  ];
+  const boxes = await deployable({}, { variables });
+  const created = await deploy(boxes);
+  expect(rowsIn((await get(`/page/instances/${created.id}`)).body, 'variables')).toContain(
+    'runtime. WORKERS 5 Number its box',
+  );
+  const asked = (await get(`/page/boxes/${boxes.box.id}/deploy`)).body;
+  expect(/name="v runtime WORKERS"[^>]*value="(\d)"/.exec(asked)?.[1]).toBe('5');
+});
+
+test('shows machines, tags, and bindings from both sides; a name only where it may be seen', async () => {
+  const owner = await visit({
+    accounts: [{ email: 'eve@example.com', password: 'p', organization: 'public' }],
+  });
+  const { call, clock, deploy, deployable, get } = owner;
+  const database = await deployable();
+  const db = await deploy(database, { name: 'orders' });
+  await clock.advance(4000);
+  const variables = [{ name: 'db', type: 'Binding', value: db.id }];
+  const members = [{ role: 'read', workspace: 'eve' }];
+  const web = await deploy(await deployable({}, { variables }), { name: 'web', instance_tags: ['blue'] });
+  await clock.advance(4000);
+  await ok(call('PUT', web.uri, { members }));
+  const { body } = await get(`/page/instances/${web.id}`);
+  const [machine] = (await ok(call('GET', `${web.uri}/service`))).machines;
+  expect(rowsIn(body, 'machines')).toEqual([expect.stringContaining(machine.name)]);
+  expect(partOf(body, 'tags')).toContain('blue');
+  expect(partOf(body, 'bindings')).toContain(`<a href="/page/instances/${db.id}">orders</a>`);
+  expect(partOf((await get(`/page/instances/${db.id}`)).body, 'bindings')).toContain('>web</a>');
+  const cookie = await login(owner, 'eve@example.com', 'p');
+  const eve = await call('GET', `/page/instances/${web.id}`, undefined, { ...NOBODY, cookie });
+  expect(partOf(eve.body, 'bindings')).toContain(db.id);
+  expect(eve.body).not.toContain('orders');
+});
+
+test('lists what somebody has uploaded before a box refers to it, to nobody else', async () => {
+  const owner = await visit({
+    accounts: [{ email: 'eve@example.com', password: 'p', organization: 'public' }],
+  });
+  const { call, get, upload } = owner;
+  const { url } = await upload('early.sh', 'echo secret');
+  const path = `/page/blobs/${url.split('/')[4] ?? ''}`;
+  expect((await get('/page/blobs')).body).toContain('early.sh');
+  expect((await get(path)).body).toContain('echo secret');
+  const cookie = await login(owner, 'eve@example.com', 'p');
+  const look = (at: string): Promise<Answered> => call('GET', at, undefined, { ...NOBODY, cookie });
+  expect((await look('/page/blobs')).body).not.toContain('early.sh');
+  expect((await look(path)).status).toBe(404);
 });

@@ -95,7 +95,7 @@ export class Page {
     const path = request.path.split('?', 1)[0] ?? '';
     const match = this.#router.match(request.method, path);
     // Everything below is the page's, and nothing else is: the service has none of these paths.
-    const astray = request.method === 'GET' && path.startsWith('/page/') && match.kind === 'none';
+    const astray = request.method === 'GET' && path.startsWith('/page/');
     if (match.kind !== 'route' && !astray) return undefined;
     const url = new URL(`http://page${request.path}`);
     const [route, params] = match.kind === 'route' ? [match.route, match.params] : [ASTRAY, {}];

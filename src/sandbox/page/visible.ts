@@ -1,4 +1,6 @@
 import { canSee, canSeeBox, canSeeProvider } from '../access.ts';
+import { boxTree, type Node } from '../boxes/tree.ts';
+import { Refusal } from '../http.ts';
 import type { BoxDoc, InstanceDoc, ProviderDoc, WorkspaceDoc } from '../model.ts';
 import type { Ask } from './ask.ts';
 
@@ -34,6 +36,23 @@ export function boxesIn({ service }: Who, instance: InstanceDoc): Set<string> {
   const { revisions } = service.store;
   const boxes = [...instance.stack, instance.policy].map((id) => revisions.get(id)?.box);
   return new Set([instance.box, ...boxes.map((box) => box?.version?.box ?? box?.id ?? '')]);
+}
+
+/**
+ * A box with the boxes inside that the caller sees: what is not shared with it is not named either. Says why where
+ * there is more than can be deployed; the box alone is in the tree then.
+ */
+export function visibleTree({ service, caller }: Who, box: BoxDoc): { tree: Node; refused: string } {
+  const find = (id: string): BoxDoc | undefined => {
+    const found = service.store.boxes.get(id);
+    return found !== undefined && canSeeBox(service, caller, found) ? found : undefined;
+  };
+  try {
+    return { tree: boxTree(service, box, [], find), refused: '' };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { tree: { path: '', box, children: [] }, refused: error.message };
+  }
 }
 
 /** How many of these instances each box is a part of. */

@@ -1,6 +1,6 @@
 import { canChange, canSeeBox, canSeeProvider } from '../../access.ts';
 import { blobByUrl } from '../../blobs/url.ts';
-import { boxTree, type Node } from '../../boxes/tree.ts';
+import type { Node } from '../../boxes/tree.ts';
 import { versionsOf, versionText } from '../../boxes/versions.ts';
 import type { BoxDoc } from '../../model.ts';
 import type { Ask, Shown } from '../ask.ts';
@@ -21,7 +21,7 @@ import {
   tag,
   time,
 } from '../pieces.ts';
-import { boxesIn, boxesOf, instancesOf } from '../visible.ts';
+import { boxesIn, boxesOf, instancesOf, visibleTree } from '../visible.ts';
 import { sizeText, textOf } from './blob-uses.ts';
 import { columns, detailPage, missing } from './detail.ts';
 import { variableTable } from './variables.ts';
@@ -154,13 +154,9 @@ function profilePart(_ask: Ask, box: BoxDoc): Html {
   ${typeof readme?.url === 'string' && part('readme', 'Readme', html`<p class="mono">${readme.url}</p>`)}`;
 }
 
-function nestedPart({ service, caller }: Ask, box: BoxDoc): Html {
-  // What is not shared with the caller is not named either.
-  const find = (id: string): BoxDoc | undefined => {
-    const found = service.store.boxes.get(id);
-    return found !== undefined && canSeeBox(service, caller, found) ? found : undefined;
-  };
-  const tree = boxTree(service, box, [], find);
+function nestedPart(ask: Ask, box: BoxDoc): Html {
+  const { tree, refused } = visibleTree(ask, box);
+  if (refused !== '') return part('nested', 'Boxes inside', nothing(refused));
   if (tree.children.length === 0) return html``;
   const list = (nodes: readonly Node[]): Html =>
     html`<ul>

@@ -1,6 +1,7 @@
 import { canSee, canSeeBox } from '../../access.ts';
 import { visibleBlob } from '../../blobs/visibility.ts';
 import type { Node } from '../../boxes/tree.ts';
+import { effectiveVariables } from '../../instances/run/environment.ts';
 import { instanceTree } from '../../instances/stack.ts';
 import type { InstanceDoc, Variable } from '../../model.ts';
 import type { Ask } from '../ask.ts';
@@ -35,22 +36,17 @@ interface Effective {
 function effective({ service }: Ask, instance: InstanceDoc): Effective[] {
   const all: Effective[] = [];
   const rest = new Set(instance.variables);
-  const visit = ({ path, box, children }: Node): void => {
-    for (const variable of box.variables) {
-      if ((variable.scope ?? '') !== '') continue;
+  const tree = instanceTree(service, instance);
+  const visit = ({ path, children }: Node): void => {
+    for (const variable of effectiveVariables(tree, instance, path)) {
       const own = instance.variables.find(
         (other) => other.name === variable.name && (other.scope ?? '') === path,
       );
       if (own !== undefined) rest.delete(own);
-      all.push({
-        path,
-        variable: own === undefined ? variable : { ...variable, ...own },
-        own: own !== undefined,
-      });
+      all.push({ path, variable, own: own !== undefined });
     }
     for (const child of children) visit(child);
   };
-  const tree = instanceTree(service, instance);
   if (tree !== undefined) visit(tree);
   // What no box of the stack knows was set all the same.
   for (const variable of rest) all.push({ path: variable.scope ?? '', variable, own: true });

@@ -1,13 +1,14 @@
-import { boxTree, type Node } from '../../boxes/tree.ts';
 import { canSeeBox } from '../../access.ts';
-import type { BoxDoc, Override, Variable } from '../../model.ts';
+import type { Node } from '../../boxes/tree.ts';
+import { effectiveVariables } from '../../instances/run/environment.ts';
+import type { Override, Variable } from '../../model.ts';
 import type { Ask, Shown } from '../ask.ts';
 import { boxOf } from '../details/box.ts';
 import { missing } from '../details/detail.ts';
 import { html, type Html, type Part } from '../html.ts';
 import { isPolicy } from '../lists/boxes.ts';
 import { alert, link, pathOf } from '../pieces.ts';
-import { boxesOf, instancesOf } from '../visible.ts';
+import { boxesOf, instancesOf, visibleTree } from '../visible.ts';
 import { leaseFields, leaseFrom } from './instance-actions.ts';
 
 /** A variable that the form asks for, and the name of its field. */
@@ -18,21 +19,17 @@ interface Asked {
 }
 
 /** Variables of the box and of those inside it, which a deploy may set. */
-function askedOf({ service, caller }: Ask, box: BoxDoc): Asked[] {
-  const find = (id: string): BoxDoc | undefined => {
-    const found = service.store.boxes.get(id);
-    return found !== undefined && canSeeBox(service, caller, found) ? found : undefined;
-  };
+function askedOf({ tree }: Pick<ReturnType<typeof visibleTree>, 'tree'>): Asked[] {
   const asked: Asked[] = [];
   const visit = (node: Node): void => {
-    for (const variable of node.box.variables) {
-      // Which boxes nest is the box's own business here, and what it sets in others has its field there.
-      if (variable.type === 'Box' || (variable.scope ?? '') !== '') continue;
+    for (const variable of effectiveVariables(tree, { variables: [] }, node.path)) {
+      // Which boxes nest is the box's own business here.
+      if (variable.type === 'Box') continue;
       asked.push({ path: node.path, variable, field: `v ${node.path} ${variable.name}` });
     }
     for (const child of node.children) visit(child);
   };
-  visit(boxTree(service, box, [], find));
+  visit(tree);
   return asked;
 }
 
@@ -41,13 +38,14 @@ export function deployForm(ask: Ask, notice = '', status?: number): Shown {
   const { caller, form, query } = ask;
   const box = boxOf(ask);
   if (box === undefined) return missing('boxes', 'Boxes', 'box', ask.params['id'] ?? '');
+  const inside = visibleTree(ask, box);
   const policies = boxesOf(ask)
     .filter((other) => other.version === undefined && (isPolicy(other) || other.kind === 'cloudformation'))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const content = html`<nav class="crumbs" aria-label="Where you are">
       <a href="/page/boxes">Boxes</a> ${link(pathOf('boxes', box.id), box.name)}
     </nav>
-    ${alert(notice)}
+    ${alert(notice === '' ? inside.refused : notice)}
     <h1>Deploy ${box.name}</h1>
     ${
       policies.length === 0
@@ -77,7 +75,7 @@ export function deployForm(ask: Ask, notice = '', status?: number): Shown {
                 ${[...caller.writes].map((id) => option(id, id, form.get('owner') ?? caller.personal))}
               </select></label
             >
-            ${variableFields(ask, box)}
+            ${variableFields(ask, askedOf(inside))}
             <fieldset>
               <legend>Lease</legend>
               ${leaseFields(form.get('lease') ?? '', 'What the policy box says')}
@@ -100,8 +98,7 @@ export function deployForm(ask: Ask, notice = '', status?: number): Shown {
 const option = (value: string, text: string, chosen: string | null): Html =>
   html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`;
 
-function variableFields(ask: Ask, box: BoxDoc): Part {
-  const asked = askedOf(ask, box);
+function variableFields(ask: Ask, asked: readonly Asked[]): Part {
   const paths = [...new Set(asked.map(({ path }) => path))];
   return paths.map(
     (path) =>
@@ -168,7 +165,7 @@ export async function deployFromForm(ask: Ask): Promise<Shown> {
   const { service, form } = ask;
   const box = boxOf(ask);
   if (box === undefined) return missing('boxes', 'Boxes', 'box', ask.params['id'] ?? '');
-  const variables = askedOf(ask, box).flatMap(({ path, variable, field }): Override[] => {
+  const variables = askedOf(visibleTree(ask, box)).flatMap(({ path, variable, field }): Override[] => {
     const value = form.get(field);
     // What is as the box has it goes on to follow the box.
     const same =

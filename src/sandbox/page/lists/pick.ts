@@ -94,7 +94,7 @@ function filtered<T>(
 }
 
 function sortOf<T>({ sorts, sort }: Pickable<T>, asked: string): { name: string; down: boolean } {
-  const text = asked.replace(/^-/, '') in sorts ? asked : sort;
+  const text = Object.hasOwn(sorts, asked.replace(/^-/, '')) ? asked : sort;
   return { name: text.replace(/^-/, ''), down: text.startsWith('-') };
 }
 
