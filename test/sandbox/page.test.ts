@@ -113,6 +113,33 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser (Debian package c
     expect(tab.complaints).toEqual([]);
   });
 
+  it('sorts by a heading and turns pages, by mouse and by keyboard', async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    world.sandbox.admin.clearCalls();
+    for (let n = 100; n < 220; n++) await world.call('GET', `/services/boxes/never-${n}`);
+    await page.goto(`${world.url}/page/calls?method=GET`);
+    await page.getByText('1–50 of 120 calls').waitFor();
+    await page.getByRole('link', { name: 'Path' }).click();
+    const first = page.locator('tbody tr:first-child .path');
+    await first.getByText('never-100').waitFor();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await first.getByText('never-150').waitFor();
+    await page.keyboard.press('n');
+    await page.getByText('101–120 of 120 calls').waitFor();
+    await page.keyboard.press('p');
+    await first.getByText('never-150').waitFor();
+    await page.getByLabel('Rows').selectOption('200');
+    await page.getByText('120 calls', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Path' }).click();
+    await first.getByText('never-219').waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({ method: 'GET', sort: '-path', size: '200' });
+    // What the page itself asked for meanwhile is no call.
+    expect(world.sandbox.admin.calls()).toHaveLength(120);
+    expect(tab.complaints).toEqual([]);
+  });
+
   it('does everything by the keyboard', async () => {
     await using tab = await visit();
     const { page } = tab;
