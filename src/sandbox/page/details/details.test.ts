@@ -237,3 +237,35 @@ test('lists what somebody has uploaded before a box refers to it, to nobody else
   expect((await look('/page/blobs')).body).not.toContain('early.sh');
   expect((await look(path)).status).toBe(404);
 });
+
+test('the link to all instances of a box leads to all of them, of a nested box and of a policy box too', async () => {
+  const { deploy, deployable, get } = await visit();
+  const inner = (await deployable()).box;
+  const boxes = await deployable({}, { variables: [{ name: 'inner', type: 'Box', value: inner.id }] });
+  for (let n = 0; n < 21; n++) await deploy(boxes);
+  await deploy(await deployable());
+  for (const { id } of [inner, boxes.box, boxes.policy]) {
+    const users = partOf((await get(`/page/boxes/${id}`)).body, 'users');
+    const [, to = '', text] = /<a href="([^"]+)">(All [^<]+)/.exec(users) ?? [];
+    expect(text).toBe('All 21 instances');
+    expect((await get(to)).body).toContain('21 instances, of 22 in all');
+  }
+});
+
+test('says of what is only shown in part that there is more', async () => {
+  const { call, clock, get, sandbox } = await visit();
+  const schema = `${sandbox.schemaBase}/aws/provider`;
+  const account = { type: 'Amazon Web Services', name: 'account', credentials: { key: 'k', secret: 's' } };
+  const provider = await ok(call('POST', '/services/providers', { schema, ...account }));
+  await clock.advance(5_000);
+  const logs = async (): Promise<unknown[]> => ok(call('GET', `${provider.uri}/logs`));
+  while ((await logs()).length <= 210) {
+    await ok(call('PUT', `${provider.uri}/sync`));
+    await clock.advance(5_000);
+  }
+  const older = (await logs()).length - 200;
+  const users = Array.from({ length: 250 }, (_, n) => `user-${n}@example.com`);
+  for (const email of users) sandbox.admin.createAccount({ email, password: 'p' });
+  expect(partOf((await get(`/page/providers/${provider.id}`)).body, 'logs')).toContain(`${older} older line`);
+  expect(partOf((await get('/page/organization')).body, 'users')).toContain('51 more');
+});

@@ -6,6 +6,9 @@ import { html, type Html, type Part } from '../html.ts';
 import { facts, nothing, part, table, tag, time } from '../pieces.ts';
 import { columns, detailPage, missing } from './detail.ts';
 
+/** So many users are named; the others are counted. */
+const MAX_USERS = 200;
+
 /** The caller's own organization: there is no other that it could read. */
 export function organizationDetail(ask: Ask): Shown {
   const { service, caller } = ask;
@@ -56,11 +59,12 @@ function membersPart({ service, caller }: Ask): Html {
   const users = service.store.workspaces
     .all()
     .filter(({ kind, organizations }) => kind === 'personal' && organizations.includes(caller.organization));
-  const rows = users.slice(0, 200).map(({ name, created }) => [name, time(created)]);
+  const rows = users.slice(0, MAX_USERS).map(({ name, created }) => [name, time(created)]);
   return part(
     'users',
     'Users',
-    table(['User', 'Since (UTC)'], rows, 'Users'),
+    html`${table(['User', 'Since (UTC)'], rows, 'Users')}
+    ${users.length > MAX_USERS && nothing(`And ${users.length - MAX_USERS} more.`)}`,
     html`<span class="count">${users.length}</span>`,
   );
 }

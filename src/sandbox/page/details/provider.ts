@@ -3,7 +3,7 @@ import type { ProviderDoc } from '../../model.ts';
 import type { Ask, Shown } from '../ask.ts';
 import { actions } from '../forms/action.ts';
 import { html, type Html, type Part } from '../html.ts';
-import { alert, facts, link, nothing, part, pathOf, state, table, tag, time } from '../pieces.ts';
+import { alert, count, facts, link, nothing, part, pathOf, state, table, tag, time } from '../pieces.ts';
 import { boxesOf } from '../visible.ts';
 import { columns, detailPage, missing } from './detail.ts';
 
@@ -97,13 +97,16 @@ function boxesPart(ask: Ask, provider: ProviderDoc): Html {
 }
 
 function logsPart({ service }: Ask, provider: ProviderDoc): Html {
-  const logs = service.store.provider_logs.by('provider', provider.id).slice(-MAX_LOGS).toReversed();
+  const all = service.store.provider_logs.by('provider', provider.id);
+  const logs = all.slice(-MAX_LOGS).toReversed();
+  const left = all.length - logs.length;
   const rows = logs.map((log) => [time(log.created), log.level, log.text]);
   return part(
     'logs',
     'Logs',
     rows.length === 0
       ? nothing('Nothing was logged.')
-      : table(['At (UTC)', 'Level|mid', 'Says'], rows, 'Logs'),
+      : html`${table(['At (UTC)', 'Level|mid', 'Says'], rows, 'Logs')}
+        ${left > 0 && nothing(`${count(left, 'older line', 'older lines')} left out`)}`,
   );
 }

@@ -1,7 +1,7 @@
 import { canSeeBox } from '../../access.ts';
 import type { Node } from '../../boxes/tree.ts';
 import { effectiveVariables } from '../../instances/run/environment.ts';
-import type { Override, Variable } from '../../model.ts';
+import type { InstanceDoc, Override, Variable } from '../../model.ts';
 import type { Ask, Shown } from '../ask.ts';
 import { boxOf } from '../details/box.ts';
 import { missing } from '../details/detail.ts';
@@ -10,6 +10,9 @@ import { isPolicy } from '../lists/boxes.ts';
 import { alert, link, pathOf } from '../pieces.ts';
 import { boxesOf, instancesOf, visibleTree } from '../visible.ts';
 import { leaseFields, leaseFrom } from './instance-actions.ts';
+
+/** Of more instances the id of one is typed: nobody looks through such a list. */
+const MAX_CHOICES = 500;
 
 /** A variable that the form asks for, and the name of its field. */
 interface Asked {
@@ -100,11 +103,12 @@ const option = (value: string, text: string, chosen: string | null): Html =>
 
 function variableFields(ask: Ask, asked: readonly Asked[]): Part {
   const paths = [...new Set(asked.map(({ path }) => path))];
+  const instances = asked.some(({ variable }) => variable.type === 'Binding') ? instancesOf(ask) : [];
   return paths.map(
     (path) =>
       html`<fieldset>
         <legend>${path === '' ? 'Variables' : html`Variables of <span class="mono">${path}</span>`}</legend>
-        ${asked.filter((each) => each.path === path).map((each) => fieldOf(ask, each))}
+        ${asked.filter((each) => each.path === path).map((each) => fieldOf(ask, each, instances))}
       </fieldset>`,
   );
 }
@@ -112,12 +116,12 @@ function variableFields(ask: Ask, asked: readonly Asked[]): Part {
 const given = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-function fieldOf(ask: Ask, { variable, field }: Asked): Html {
+function fieldOf(ask: Ask, { variable, field }: Asked, instances: readonly InstanceDoc[]): Html {
   const { name, type, required, value } = variable;
   const now = ask.form.get(field) ?? (type === 'Password' ? '' : given(value));
   const needed = required === true && given(value) === '';
   const mark = html`<span class="mono">${name}</span> <small>${type}${needed && ', required'}</small>`;
-  const options = optionsOf(ask, variable);
+  const options = optionsOf(variable, instances);
   if (options !== undefined) {
     return html`<label
       >${mark}
@@ -128,7 +132,12 @@ function fieldOf(ask: Ask, { variable, field }: Asked): Html {
     >`;
   }
   const kind = type === 'Password' ? 'password' : 'text';
-  const hint = type === 'Password' && given(value) !== '' ? 'as the box has it' : '';
+  const hint =
+    type === 'Binding'
+      ? 'id of an instance'
+      : type === 'Password' && given(value) !== ''
+        ? 'as the box has it'
+        : '';
   return html`<label
     >${mark}
     <input
@@ -149,15 +158,16 @@ function boxName({ service, caller }: Ask, id: string): string {
   return box !== undefined && canSeeBox(service, caller, box) ? `an instance of ${box.name}` : id;
 }
 
-/** Values to choose from, where the type has some. */
-function optionsOf(ask: Ask, { type, ...variable }: Variable): [string, string][] | undefined {
+/** Values to choose from, where the type has some and there are not too many. */
+function optionsOf(
+  { type, ...variable }: Variable,
+  instances: readonly InstanceDoc[],
+): [string, string][] | undefined {
   if (type === 'Options' && typeof variable['options'] === 'string') {
     return variable['options'].split(',').map((text) => [text.trim(), text.trim()]);
   }
-  if (type !== 'Binding') return undefined;
-  return instancesOf(ask)
-    .slice(0, 500)
-    .map(({ id, name }) => [id, `${name} (${id})`]);
+  if (type !== 'Binding' || instances.length > MAX_CHOICES) return undefined;
+  return instances.map(({ id, name }) => [id, `${name} (${id})`]);
 }
 
 /** Deploys what the form says, and goes to the instance. */

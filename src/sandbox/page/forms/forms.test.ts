@@ -112,3 +112,24 @@ test('says on a form why a deploy was refused', async () => {
   expect(refused.body).toContain('&quot;NAME&quot; is required and has no value');
   expect(refused.body).toContain('value="my web"');
 });
+
+test('binds to any instance, however many there are', async () => {
+  const { call, clock, deploy, deployable, get, post } = await visit();
+  const plain = await deployable();
+  const first = await deploy(plain, { name: 'first' });
+  const variables = [{ name: 'db', type: 'Binding', value: '' }];
+  const { box, policy } = await deployable({}, { variables });
+  const fieldIn = async (): Promise<string> => {
+    const { body } = await get(`/page/boxes/${box.id}/deploy`);
+    return /<(?:select|input)\s+name="v {2}db"[^]*?(?:<\/select>|\/>)/.exec(body)?.[0] ?? '';
+  };
+  expect(await fieldIn()).toContain(`first (${first.id})`);
+  for (let n = 0; n < 501; n++) await deploy(plain);
+  await clock.advance(10_000);
+  expect(await fieldIn()).toContain('<input');
+  const fields = { name: 'web', owner: 'ops', policy: policy.id, 'v  db': first.id };
+  const made = await post(`/page/boxes/${box.id}/deploy`, fields);
+  await clock.advance(10_000);
+  const path = (made.headers['location'] ?? '').replace('/page/', '/services/');
+  expect((await ok(call('GET', path))).bindings).toEqual([{ name: 'db', instance: first.id }]);
+});

@@ -2,7 +2,7 @@ import type { Ask, Shown } from '../ask.ts';
 import type { BoxDoc, InstanceDoc } from '../../model.ts';
 import { html } from '../html.ts';
 import { leaseText, link, mono, pathOf, state, time } from '../pieces.ts';
-import { instancesOf } from '../visible.ts';
+import { boxesIn, instancesOf } from '../visible.ts';
 import { listPage } from './list.ts';
 
 export const STATES = ['done', 'processing', 'unavailable'] as const;
@@ -14,20 +14,13 @@ export function instanceList(ask: Ask): Shown {
   const boxOf = ({ stack, box }: InstanceDoc): Pick<BoxDoc, 'name'> =>
     revisions.get(stack[0] ?? '')?.box ?? { name: box };
   const textOf = (instance: InstanceDoc): string => {
-    const { id, name, owner, box, operation, tags } = instance;
-    const policy = revisions.get(instance.policy)?.box;
-    const parts = [
-      id,
-      name,
-      owner,
-      box,
-      boxOf(instance).name,
-      operation.event,
-      policy?.name,
-      policy?.id,
-      tags,
-    ];
-    return service.views.text('page-instance', instance, () => parts.flat().join(' ').toLowerCase());
+    const { id, name, owner, operation, tags } = instance;
+    const words = (): string => {
+      const policy = revisions.get(instance.policy)?.box;
+      const boxes = [boxOf(instance).name, policy?.name, ...boxesIn(ask, instance)];
+      return [id, name, owner, operation.event, ...boxes, ...tags].join(' ').toLowerCase();
+    };
+    return service.views.text('page-instance', instance, words);
   };
   return listPage<InstanceDoc>(
     {
