@@ -339,6 +339,7 @@ GET /page/workspaces/{id}                                           200    200  
 GET /page/organization                                              200    200    200    200    200    login
 GET /page/blobs                                                     200+   200+   200+   200-   200-   login
 GET /page/blobs/{id}                                                200    200    200    404    404    login
+GET /page/blobs/{id}/file                                           200    200    200    404    404    login
 GET /page/calls                                                     200    200    200    200    200    login
 GET /page/style.css                                                 200    200    200    200    200    200
 GET /page/script.js                                                 200    200    200    200    200    200

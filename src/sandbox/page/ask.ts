@@ -43,7 +43,8 @@ export type Shown =
       every?: number;
     }
   | { kind: 'goto'; to: string }
-  | { kind: 'text'; text: string };
+  | { kind: 'text'; text: string }
+  | { kind: 'file'; bytes: Uint8Array; type: string; headers: Readonly<Record<string, string>> };
 
 /** One row of the page's own routes. */
 export interface PageRoute {

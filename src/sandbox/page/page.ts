@@ -298,6 +298,10 @@ function text(
 function render(shown: Shown, caller: Caller, request: SandboxRequest): SandboxAnswer {
   if (shown.kind === 'goto') return redirect(shown.to);
   if (shown.kind === 'text') return text(200, 'text/plain; charset=utf-8', shown.text, request);
+  if (shown.kind === 'file') {
+    const headers = { ...HEADERS, ...shown.headers, 'content-type': shown.type };
+    return { status: 200, headers, body: shown.bytes };
+  }
   const { title, section, content, every = 0, status = 200 } = shown;
   const whole = documentOf({ title, section, content, user: caller.personal, every });
   return text(status, 'text/html; charset=utf-8', whole, request);

@@ -1,5 +1,5 @@
 import type { Ask, PageRoute, Shown } from './ask.ts';
-import { blobDetail } from './details/blob.ts';
+import { blobDetail, blobFile } from './details/blob.ts';
 import { boxDetail, boxOf } from './details/box.ts';
 import { missing } from './details/detail.ts';
 import { instanceDetail, instanceOf } from './details/instance.ts';
@@ -106,5 +106,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   get('/page/organization', organizationDetail),
   get('/page/blobs', blobList),
   get('/page/blobs/{id}', blobDetail),
+  get('/page/blobs/{id}/file', blobFile),
   get('/page/calls', callList),
 ];

@@ -1,22 +1,39 @@
+import { downloadOf } from '../../blobs/download.ts';
 import { blobUrl } from '../../blobs/url.ts';
 import { canSeeBlob } from '../../blobs/visibility.ts';
+import type { BlobDoc } from '../../model.ts';
 import type { Ask, Shown } from '../ask.ts';
 import { html } from '../html.ts';
 import { boxPath } from '../lists/boxes.ts';
-import { facts, link, mono, nothing, part, table, time } from '../pieces.ts';
+import { facts, link, mono, nothing, part, pathOf, table, time } from '../pieces.ts';
 import { boxesOf } from '../visible.ts';
 import { blobUses, sizeText, textOf } from './blob-uses.ts';
 import { columns, detailPage, missing } from './detail.ts';
 
+/** The file of the path, undefined when the caller sees none. */
+function blobOf({ service, caller, params }: Ask): { blob: BlobDoc; content: Uint8Array } | undefined {
+  const blob = service.store.blobs.get(params['id'] ?? '');
+  if (blob === undefined || !canSeeBlob(service, caller, blob)) return undefined;
+  const content = service.store.content.get(blob.id);
+  return content === undefined ? undefined : { blob, content };
+}
+
+const noBlob = ({ params }: Ask): Shown => missing('blobs', 'Blobs', 'blob', params['id'] ?? '');
+
+/** The whole of a file, to be kept. */
+export function blobFile(ask: Ask): Shown {
+  const found = blobOf(ask);
+  return found === undefined
+    ? noBlob(ask)
+    : { kind: 'file', bytes: found.content, ...downloadOf(found.blob) };
+}
+
 /** One file: what it says, and which boxes refer to it. */
 export function blobDetail(ask: Ask): Shown {
-  const { service, caller, params } = ask;
-  const found = service.store.blobs.get(params['id'] ?? '');
-  const blob = found !== undefined && canSeeBlob(service, caller, found) ? found : undefined;
-  const content = blob === undefined ? undefined : service.store.content.get(blob.id);
-  if (blob === undefined || content === undefined) {
-    return missing('blobs', 'Blobs', 'blob', params['id'] ?? '');
-  }
+  const { service } = ask;
+  const found = blobOf(ask);
+  if (found === undefined) return noBlob(ask);
+  const { blob, content } = found;
   const text = textOf(content);
   const uses = (blobUses(service, boxesOf(ask)).get(blob.id) ?? []).map(({ box, where }) => [
     link(boxPath(box), box.name),
@@ -27,6 +44,7 @@ export function blobDetail(ask: Ask): Shown {
     list: 'Blobs',
     name: blob.name,
     id: blob.id,
+    actions: html`<a class="button" href="${pathOf('blobs', blob.id)}/file">Download</a>`,
     content: columns(
       html`${part(
         'content',

@@ -236,6 +236,14 @@ test('lists what somebody has uploaded before a box refers to it, to nobody else
   const look = (at: string): Promise<Answered> => call('GET', at, undefined, { ...NOBODY, cookie });
   expect((await look('/page/blobs')).body).not.toContain('early.sh');
   expect((await look(path)).status).toBe(404);
+  expect((await look(`${path}/file`)).status).toBe(404);
+  const { body, headers } = await get(`${path}/file`);
+  expect(body).toBe('echo secret');
+  expect(headers).toMatchObject({
+    'content-disposition': expect.stringContaining('attachment; filename="early.sh"'),
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  });
 });
 
 test('the link to all instances of a box leads to all of them, of a nested box and of a policy box too', async () => {
