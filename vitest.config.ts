@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * unit: beside the source, no process and no network but loopback; faults: whole worlds in one process on a
- * virtual clock; integration: against the real control plane, which one global setup starts per run; long: what
- * takes more than a few minutes.
+ * virtual clock; page: the page of the embedded service in a browser; integration: against the real control
+ * plane, which one global setup starts per run; long: what takes more than a few minutes.
  */
 export default defineConfig({
   test: {
@@ -38,11 +38,22 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'page',
+          include: ['test/sandbox/page*.test.ts'],
+          environment: 'node',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
           exclude: [
             'test/**/*.long.test.ts',
             'test/faults/**/!(*.real).test.ts',
+            'test/sandbox/page*.test.ts',
             'test/{scenarios,interleavings}/**',
             'node_modules/**',
           ],

@@ -29,11 +29,12 @@ const STAGES: Readonly<Record<string, readonly Step[]>> = {
     command('format', 'prettier', '--check', '--log-level', 'warn', '--cache', '.'),
     command('lint', 'oxlint', '--type-aware', '--deny-warnings', '.'),
     command('types', 'tsc'),
+    command('types of the page', 'tsc', '-p', 'src/sandbox/page/client'),
     command('generated files', process.execPath, 'scripts/gen.ts', '--check'),
     command('import directions', process.execPath, 'scripts/check-imports.ts'),
     tests('unit', 'scenarios'),
   ],
-  integration: [tests('faults'), tests('integration')],
+  integration: [tests('faults'), tests('page'), tests('integration')],
   long: [tests('long')],
 };
 

@@ -3,6 +3,7 @@ import type { AccountSpec } from './accounts.ts';
 import type { Route } from './edge/route.ts';
 import { ok, startFixture, type Answered, type Fixture } from './fixture.ts';
 import { TEST_PROVIDER_ID } from './index.ts';
+import { OWN_ROUTES } from './page/page.ts';
 import { ROUTES } from './routes.ts';
 
 /** Who asks, as the record (or its workspace, or its organization) has it. */
@@ -139,7 +140,6 @@ const BODIES: Readonly<Record<string, (on: Stage) => unknown>> = {
     features: { provider_sharing: true, cost_center: false, onboard_checklist: false, reporting: false },
     cost_centers: [],
   }),
-  'POST /login': () => Buffer.from('email=ops%40example.com&password=secret-1'),
 };
 
 const HEADERS: Readonly<Record<string, Record<string, string>>> = {
@@ -153,7 +153,7 @@ const STATES: Readonly<Record<string, readonly [string, string]>> = {
   'DELETE /services/instances/{instance_id}': ['done', 'terminate_service'],
 };
 
-const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
+const keyOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
 async function cell(route: Route, role: Role): Promise<string> {
   const on = await stage();
@@ -237,21 +237,121 @@ GET /services/organizations/{organization_name}                     200    200  
 PUT /services/organizations/{organization_name}                     200    403    403    403    403    401
 PUT /organizations/{organization_name}/sync_groups                  202    403    403    403    403    401
 GET /openapi.json                                                   200    200    200    200    200    200
-GET /                                                               200    200    200    200    200    200
-POST /login                                                         303    303    303    303    303    303
-POST /logout                                                        303    303    303    303    303    303
-GET /page.css                                                       200    200    200    200    200    200
-GET /page.js                                                        200    200    200    200    200    200
 `;
 
-test('each route answers each role as the table says, and each route has a row', async () => {
+/** Rows under a head with the roles, as people read them. */
+async function rowsOf<R extends { method: string; path: string }>(
+  routes: readonly R[],
+  cellOf: (route: R, role: Role) => Promise<string>,
+): Promise<string[]> {
   const rows: string[] = [];
-  for (const route of ROUTES) {
+  for (const route of routes) {
     const cells: string[] = [];
-    for (const role of ROLES) cells.push(await cell(route, role));
+    for (const role of ROLES) cells.push(await cellOf(route, role));
     rows.push(`${keyOf(route).padEnd(68)}${cells.map((text) => text.padEnd(7)).join('')}`.trimEnd());
   }
   const head = `${''.padEnd(68)}${ROLES.map((role) => role.padEnd(7)).join('')}`.trimEnd();
   console.log(`${head}\n${rows.join('\n')}`);
-  expect(rows).toEqual(TABLE.trim().split('\n'));
+  return rows;
+}
+
+test('each route answers each role as the table says, and each route has a row', async () => {
+  expect(await rowsOf(ROUTES, cell)).toEqual(TABLE.trim().split('\n'));
+}, 120_000);
+
+const encoded = (fields: Record<string, string>): Uint8Array =>
+  Buffer.from(new URLSearchParams(fields).toString());
+
+/** What somebody sends who fills in a form of the page. */
+const FORMS: Readonly<Record<string, (on: Stage, role: Role) => Record<string, string>>> = {
+  'POST /page/login': () => ({ email: 'ops@example.com', password: 'secret-1' }),
+  'POST /page/boxes/new': () => ({ type: 'script', name: 'new' }),
+  'POST /page/boxes/{id}/deploy': ({ open }, role) => ({
+    name: 'new',
+    policy: open.policy,
+    owner: role === 'owner' ? 'ops' : role,
+  }),
+};
+
+/** Which record the path means, by the section that it is in. */
+const RECORDS: Readonly<Record<string, string>> = {
+  instances: 'instance_id',
+  boxes: 'box_id',
+  'policy-boxes': 'box_id',
+  providers: 'provider_id',
+  workspaces: 'workspace_id',
+  blobs: 'file_id',
+};
+
+/** The code of the page's answer; `login` for the form that asks who somebody is. */
+async function pageCell(route: (typeof OWN_ROUTES)[number], role: Role): Promise<string> {
+  const on = await stage();
+  const { call, params, sandbox } = on;
+  const browser = { 'service-token': '', host: '127.0.0.1:8420', 'sec-fetch-site': 'same-origin' };
+  const email = `${role === 'owner' ? 'ops' : role}@example.com`;
+  const login = encoded({ email, password: 'secret-1' });
+  const { headers } = await call('POST', '/page/login', login, browser);
+  const cookie = role === 'nobody' ? '' : (headers['set-cookie'] ?? '').split(';')[0];
+  const key = keyOf(route);
+  const instance = params['instance_id'] ?? '';
+  const operation = { event: 'deploy', workspace: 'ops', created: '2026-11-28 00:00:00.000000' };
+  sandbox.admin.editRecord('instances', instance, { state: 'done', operation });
+  const id = params[RECORDS[route.path.split('/')[2] ?? ''] ?? ''] ?? '';
+  const path = route.path
+    .replace('{id}', id)
+    .replace('{action}', 'shutdown')
+    .replace('{ticket}', 'of-an-earlier-run');
+  const form = route.method === 'POST' ? encoded(FORMS[key]?.(on, role) ?? {}) : undefined;
+  const { status, body } = await call(route.method, path, form, { ...browser, cookie: cookie ?? '' });
+  await sandbox.stop();
+  if (status === 200 && String(body).includes('action="/page/login"')) return 'login';
+  const rows = String(body).match(/(?<=id="row-)[\w-]+/g);
+  if (status !== 200 || !LISTED.includes(route.path)) return String(status);
+  const everybodys: readonly string[] = [on.open.box, on.open.policy, TEST_PROVIDER_ID, role];
+  return `200${(rows ?? []).some((row) => !everybodys.includes(row)) ? '+' : '-'}`;
+}
+
+/** Lists whose rows have owners. */
+const LISTED = ['instances', 'boxes', 'policy-boxes', 'providers', 'workspaces', 'blobs'].map(
+  (section) => `/page/${section}`,
+);
+
+const PAGE_TABLE = `
+GET /page/instances                                                 200+   200+   200+   200-   200-   login
+GET /page/instances/{id}                                            200    200    200    404    404    login
+GET /page/instances/{id}/log                                        200    200    200    404    404    login
+POST /page/instances/{id}/do/{action}                               303    303    403    404    404    login
+GET /page/boxes                                                     200+   200+   200+   200-   200-   login
+GET /page/policy-boxes                                              200+   200-   200-   200-   200-   login
+GET /page/boxes/new                                                 200    200    200    200    200    login
+POST /page/boxes/new                                                303    303    303    303    303    login
+GET /page/boxes/{id}                                                200    200    200    404    404    login
+GET /page/policy-boxes/{id}                                         200    200    200    404    404    login
+GET /page/boxes/{id}/deploy                                         200    200    200    404    404    login
+POST /page/boxes/{id}/deploy                                        303    303    303    404    404    login
+POST /page/boxes/{id}/delete                                        303    303    403    404    404    login
+GET /page/providers                                                 200+   200+   200+   200-   200-   login
+GET /page/providers/{id}                                            200    200    200    404    404    login
+POST /page/providers/{id}/sync                                      303    303    403    404    404    login
+POST /page/providers/{id}/delete                                    303    303    403    404    404    login
+GET /page/workspaces                                                200+   200+   200+   200-   200-   login
+GET /page/workspaces/{id}                                           200    200    200    404    404    login
+GET /page/organization                                              200    200    200    200    200    login
+GET /page/blobs                                                     200+   200+   200+   200-   200-   login
+GET /page/blobs/{id}                                                200    200    200    404    404    login
+GET /page/blobs/{id}/file                                           200    200    200    404    404    login
+GET /page/calls                                                     200    200    200    200    200    login
+GET /page/style.css                                                 200    200    200    200    200    200
+GET /page/script.js                                                 200    200    200    200    200    200
+GET /page/icon.svg                                                  200    200    200    200    200    200
+GET /                                                               303    303    303    303    303    303
+GET /page                                                           303    303    303    303    303    303
+POST /page/login                                                    303    303    303    303    303    303
+GET /page/login                                                     login  login  login  login  login  login
+GET /page/login/{ticket}                                            403    403    403    403    403    403
+POST /page/logout                                                   303    303    303    303    303    303
+`;
+
+test('each address of the page answers each role as the table says, and each has a row', async () => {
+  expect(await rowsOf(OWN_ROUTES, pageCell)).toEqual(PAGE_TABLE.trim().split('\n'));
 }, 120_000);

@@ -4,7 +4,6 @@ import type { Route } from './edge/route.ts';
 import { instanceRoutes } from './instances/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
-import { pageRoutes } from './page/routes.ts';
 import { providerRoutes } from './providers/routes.ts';
 import { securityRoutes } from './security/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
@@ -19,5 +18,5 @@ const SERVICE_ROUTES: readonly Route[] = [
   ...organizationRoutes,
 ];
 
-/** Every endpoint of the service, and what it serves outside /services. */
-export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...openApiRoutes(SERVICE_ROUTES), ...pageRoutes];
+/** Every endpoint of the service, and its description. */
+export const ROUTES: readonly Route[] = [...SERVICE_ROUTES, ...openApiRoutes(SERVICE_ROUTES)];

@@ -11,6 +11,7 @@ import {
 import { createAccount, type AccountSpec } from './accounts.ts';
 import { Admin } from './admin/admin.ts';
 import { Calls } from './edge/calls.ts';
+import type { Answer } from './edge/chunks.ts';
 import { Edge } from './edge/edge.ts';
 import { Faults } from './edge/faults.ts';
 import { headerReader, type HeaderNames } from './edge/header-names.ts';
@@ -27,6 +28,8 @@ import { runLease } from './instances/lease.ts';
 import { OperationFaults } from './instances/run/operation-faults.ts';
 import { resumeOperation, runOperation } from './instances/run/steps.ts';
 import { runGroups } from './organizations/routes.ts';
+import { Page } from './page/page.ts';
+import { isLoopback } from './page/session.ts';
 import { runProvider } from './providers/lifecycle.ts';
 import { ROUTES } from './routes.ts';
 import { startServers, type Address, type ListenOptions, type Servers } from './server.ts';
@@ -101,6 +104,11 @@ export interface Sandbox {
   readonly data: string;
   /** Opens the two ports. */
   start(options?: ListenOptions): Promise<Address>;
+  /**
+   * An address that logs a browser on this machine in as the first user, once, while this sandbox runs.
+   * @throws Error when the service's port is not open, or open to others
+   */
+  loginLink(): string;
   /** Closes ports and data; what waits is broken off. */
   stop(): Promise<void>;
 }
@@ -164,20 +172,32 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       log('a call failed', { error: String((error as Error)?.stack ?? error) }),
   };
   const edge = new Edge(parts);
+  const page = new Page(service, (request) => edge.handle(request), parts.onError);
+  const handle: Sandbox['handle'] = (request) => page.handle(request) ?? edge.handle(request);
+  // Over the wire long lists go out as they are made.
+  const open = (request: SandboxRequest): Promise<Answer> => page.handle(request) ?? edge.open(request);
   const credentials = firstRun(service, options);
   engine.load();
   const admin = new Admin({ ...parts, readings: options.readings ?? {} });
   if (options.state !== undefined) admin.importState(options.state);
   let servers: Servers | undefined;
   return {
-    handle: (request) => edge.handle(request),
+    handle,
     admin,
     credentials,
     schemaBase: service.schemaBase,
     data,
     async start(listen = {}) {
-      servers = await startServers(edge, admin, { ...listen, makeToken: () => service.ids.uuid() });
+      servers = await startServers(open, admin, { ...listen, makeToken: () => service.ids.uuid() });
       return servers.address;
+    },
+    loginLink() {
+      const url = servers?.address.url ?? '';
+      const account = store.accounts.by('workspace', credentials.workspace)[0];
+      if (account === undefined || !isLoopback(url.replace('http://', ''))) {
+        throw new Error(`only a service that listens on loopback has a link that logs in, not "${url}"`);
+      }
+      return `${url}${page.loginPath(account.id)}`;
     },
     async stop() {
       stopping.abort(new Error('the sandbox was stopped'));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Admin } from './admin/admin.ts';
 import { adminHandler } from './admin/http.ts';
-import { MAX_UPLOAD_BYTES, type Edge } from './edge/edge.ts';
+import { MAX_UPLOAD_BYTES } from './edge/edge.ts';
 import type { Answer } from './edge/chunks.ts';
 import { ConnectionLost, type SandboxAnswer, type SandboxRequest } from './http.ts';
 
@@ -33,14 +33,14 @@ type Handle = (request: SandboxRequest) => Promise<Answer>;
 
 /** Opens the service's port and the admin port. */
 export async function startServers(
-  edge: Edge,
+  handle: Handle,
   admin: Admin,
   options: ListenOptions & { makeToken: () => string },
 ): Promise<Servers> {
   const host = options.host ?? '127.0.0.1';
   const adminToken = options.adminToken ?? options.makeToken();
   const port = { host, limit: MAX_UPLOAD_BYTES };
-  const service = await listen((request) => edge.open(request), { ...port, port: options.port ?? 0 });
+  const service = await listen(handle, { ...port, port: options.port ?? 0 });
   try {
     const control = await listen(adminHandler(admin, adminToken), {
       host,

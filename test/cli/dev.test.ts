@@ -78,6 +78,12 @@ describe('boxwright dev, on its own', { timeout: 240_000 }, () => {
       env: { KUBECONFIG: kubeconfig },
     });
     expect(stdout).toMatch(/web-eu +True +Online/);
+    const link = /logs in once: (http:\/\/127\.0\.0\.1:\d+\/page\/login\/\S+)/.exec(output.stderr)?.[1] ?? '';
+    const follow = (): Promise<Response> => fetch(link, { redirect: 'manual' });
+    const cookie = (await follow()).headers.get('set-cookie') ?? '';
+    const page = await fetch(new URL('/page/instances', link), { headers: { cookie } });
+    expect(await page.text()).toContain('web-eu');
+    expect((await follow()).status).toBe(403);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
     const gone = await cluster.kubectl(['get', 'nodes'], { env: { KUBECONFIG: kubeconfig } });
@@ -102,6 +108,8 @@ describe('boxwright dev, on its own', { timeout: 240_000 }, () => {
     });
     await running.endsWith(0);
     expect(running.output.stdout).toMatch(/All 2 resources are Ready after \d/);
+    // Nobody is there to follow it, and logs of jobs are read by many.
+    expect(running.output.stderr).not.toContain('/login/');
   });
 
   it('ends with 130 when ^C comes before it is done', async () => {

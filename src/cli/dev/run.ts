@@ -27,6 +27,10 @@ export async function runDev(flags: DevFlags, io: CliIo): Promise<number> {
     closers.push(() => service.stop());
     const cluster = await openCluster(flags, folder, io, io.clock);
     closers.push(() => cluster.stop());
+    // With --exit nobody is there to follow it, and it would stay in the log of some job.
+    if (service.page !== undefined && !flags.exit) {
+      io.stderr.write(`the service’s page, by a link that logs in once: ${service.page}\n`);
+    }
     const session = new Session({ flags, io, log, manifests, service, cluster, startedAt });
     closers.push(() => session.close());
     exitCode = await session.run();

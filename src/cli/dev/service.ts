@@ -10,6 +10,8 @@ export interface DevService {
   endpoint: string;
   /** Keys and values of the credentials Secret. */
   login: Readonly<Record<string, string>>;
+  /** A link to the page of the embedded service that logs in once. */
+  page?: string;
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,13 @@ export async function openService(flags: DevFlags, clock: Clock, log: Logger): P
   const { url } = await sandbox.start();
   const { token: made } = sandbox.credentials;
   // The data are new, so there is one.
-  return { embedded: true, endpoint: url, login: { token: made ?? '' }, stop: () => sandbox.stop() };
+  return {
+    embedded: true,
+    endpoint: url,
+    login: { token: made ?? '' },
+    page: sandbox.loginLink(),
+    stop: () => sandbox.stop(),
+  };
 }
 
 /** The Secret and the Connection that the examples refer to. */

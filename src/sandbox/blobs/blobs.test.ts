@@ -78,7 +78,15 @@ test('no answer is sniffed for another type, whatever text of a user is in it', 
   const { call, clock, deployable, deploy } = await startFixture();
   const { uri } = await deploy(await deployable({ install: 'echo "<script>alert(1)</script>"' }));
   await clock.advance(10_000);
-  for (const path of [uri, `${uri}/machine_logs`, '/services/boxes', '/services/none', '/', '/page.js']) {
+  for (const path of [
+    uri,
+    `${uri}/machine_logs`,
+    '/services/boxes',
+    '/services/none',
+    '/page',
+    '/page/boxes',
+    '/page/script.js',
+  ]) {
     expect((await call('GET', path)).headers['x-content-type-options']).toBe('nosniff');
   }
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { param, type Call, type Outcome, type Route } from '../edge/route.ts';
 import { badRequest, notFound, Refusal } from '../http.ts';
+import { ANY_TYPE, downloadOf, MEDIA_TYPE } from './download.ts';
 import { parseMultipart } from './multipart.ts';
 import { blobUrl } from './url.ts';
 import { canSeeBlob } from './visibility.ts';
@@ -16,26 +17,6 @@ const BlobRecord = Type.Object({
   upload_date: Type.String(),
   content_type: Type.String(),
 });
-
-/** `type/subtype` with parameters (RFC 9110 section 8.3.1): it becomes a header of each download. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:[ \t]*;[ -~\t]{0,512})?$/;
-const ANY_TYPE = 'application/octet-stream';
-
-/** What a browser is told: somebody else's file is kept, never shown as a page of this service. */
-const DOWNLOAD = {
-  'content-security-policy': "sandbox; default-src 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-};
-
-function disposition(name: string): string {
-  const plain = name.replaceAll(/[^ -~]|["\\%]/g, '_');
-  // The characters that encodeURIComponent leaves and RFC 8187 does not.
-  const coded = encodeURIComponent(name).replaceAll(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16)}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${coded}`;
-}
 
 function store(call: Call, name: string, type: string, content: Uint8Array): Outcome {
   const { service } = call;
@@ -124,12 +105,7 @@ export const blobRoutes: readonly Route[] = [
       ) {
         throw notFound(`there is no file ${id} of that name`);
       }
-      return {
-        kind: 'bytes',
-        bytes: content,
-        type: MEDIA_TYPE.test(blob.content_type) ? blob.content_type : ANY_TYPE,
-        headers: { ...DOWNLOAD, 'content-disposition': disposition(blob.name) },
-      };
+      return { kind: 'bytes', bytes: content, ...downloadOf(blob) };
     },
   },
 ];

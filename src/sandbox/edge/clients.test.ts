@@ -91,7 +91,7 @@ test('a token in a header counts whatever the origin', async () => {
   );
 });
 
-test.each(['/login', '/logout'])('a page elsewhere cannot make a browser %s', async (path) => {
+test.each(['/page/login', '/page/logout'])('a page elsewhere sends no form to %s', async (path) => {
   const { call } = await startFixture();
   const form = Buffer.from('email=ops%40example.com&password=secret-1');
   const foreign = { ...COOKIE, origin: 'http://127.0.0.1:9000' };
@@ -104,7 +104,7 @@ test('a strict release is not asked of login, login providers, the page and the 
   const { call } = await startFixture({ readings: { release: 'strict' } });
   const login = { email: 'ops@example.com', password: 'secret-1' };
   const { token } = await ok(call('POST', '/services/security/token', login, NO_TOKEN));
-  for (const path of ['/services/security/providers', '/openapi.json', '/', '/page.css']) {
+  for (const path of ['/services/security/providers', '/openapi.json', '/page/boxes', '/page/style.css']) {
     expect((await call('GET', path, undefined, { ...NO_TOKEN, cookie: `token=${token}` })).status).toBe(200);
   }
   for (const path of ['/services/boxes', '/services/organizations/public']) {

@@ -2,24 +2,24 @@ import { pathParts } from './path-parts.ts';
 import type { Route } from './route.ts';
 
 /** What a path leads to. */
-export type Match =
-  | { kind: 'route'; route: Route; params: Record<string, string> }
+export type Match<R = Route> =
+  | { kind: 'route'; route: R; params: Record<string, string> }
   | { kind: 'method'; template: string; allow: readonly string[] }
   | { kind: 'none' }
   | { kind: 'malformed' };
 
-interface Pattern {
+interface Pattern<R> {
   template: string;
   parts: readonly string[];
-  routes: Map<string, Route>;
+  routes: Map<string, R>;
 }
 
 /** Finds the route of a request. Trailing slashes do not matter; HEAD goes where GET goes. */
-export class Router {
-  readonly #patterns = new Map<string, Pattern>();
-  readonly #byLength = new Map<number, Pattern[]>();
+export class Router<R extends { method: string; path: string } = Route> {
+  readonly #patterns = new Map<string, Pattern<R>>();
+  readonly #byLength = new Map<number, Pattern<R>[]>();
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly R[]) {
     for (const route of routes) {
       let pattern = this.#patterns.get(route.path);
       if (pattern === undefined) {
@@ -32,7 +32,7 @@ export class Router {
     }
   }
 
-  match(method: string, pathname: string): Match {
+  match(method: string, pathname: string): Match<R> {
     const parts = pathParts(pathname);
     for (const pattern of this.#byLength.get(parts.length) ?? []) {
       if (!fits(pattern.parts, parts)) continue;

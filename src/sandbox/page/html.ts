@@ -19,16 +19,19 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }
 
-type Part = string | number | Html | readonly Html[];
+/** What a template takes: text is escaped, and what is undefined or false leaves nothing. */
+export type Part = string | number | Html | readonly Part[] | undefined | false;
+
+function textOf(part: Part): string {
+  if (part instanceof Html) return part.text;
+  if (part === undefined || part === false) return '';
+  if (typeof part === 'string' || typeof part === 'number') return escape(String(part));
+  return part.map(textOf).join('');
+}
 
 /** HTML from a template; whatever is put in is escaped unless it is HTML itself. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = strings[0] ?? '';
-  for (const [n, part] of parts.entries()) {
-    if (part instanceof Html) text += part.text;
-    else if (typeof part === 'string' || typeof part === 'number') text += escape(String(part));
-    else text += part.map((piece) => piece.text).join('');
-    text += strings[n + 1] ?? '';
-  }
+  for (const [n, part] of parts.entries()) text += textOf(part) + (strings[n + 1] ?? '');
   return new Html(text);
 }

@@ -1,131 +1,111 @@
-import { canSee } from '../access.ts';
-import type { Call, Outcome, Route } from '../edge/route.ts';
-import { grantToken, passwordMatches } from '../security/tokens.ts';
-import { SCRIPT, STYLE } from './assets.ts';
-import { html, type Html } from './html.ts';
-import { boxTable, callTable, instanceDetail, instanceTable } from './tables.ts';
+import type { Ask, PageRoute, Shown } from './ask.ts';
+import { blobDetail, blobFile } from './details/blob.ts';
+import { boxDetail, boxOf } from './details/box.ts';
+import { missing } from './details/detail.ts';
+import { instanceDetail, instanceOf } from './details/instance.ts';
+import { wholeLog } from './details/log.ts';
+import { organizationDetail } from './details/organization.ts';
+import { providerDetail } from './details/provider.ts';
+import { workspaceDetail } from './details/workspace.ts';
+import { deployForm, deployFromForm } from './forms/deploy.ts';
+import { carryOut } from './forms/instance-actions.ts';
+import { boxFromForm, newBoxForm } from './forms/new-box.ts';
+import { blobList } from './lists/blobs.ts';
+import { boxList, isPolicy, policyBoxList } from './lists/boxes.ts';
+import { callList } from './lists/calls.ts';
+import { instanceList } from './lists/instances.ts';
+import { providerList } from './lists/providers.ts';
+import { workspaceList } from './lists/workspaces.ts';
+import { pathOf } from './pieces.ts';
 
-/** The page loads nothing from elsewhere, and nothing can be put into it. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-};
+const idOf = ({ params }: Ask): string => params['id'] ?? '';
 
-function page(content: Html, user: string): Outcome {
-  const reload = user === '' ? html`` : html`<noscript><meta http-equiv="refresh" content="5" /></noscript>`;
-  const script = user === '' ? html`` : html`<script src="/page.js" defer></script>`;
-  const who =
-    user === ''
-      ? html``
-      : html`<span class="muted">as ${user}</span>
-          <form class="inline" method="post" action="/logout"><button>Log out</button></form>`;
-  const text = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
-        <title>Boxwright sandbox</title>
-        <link rel="stylesheet" href="/page.css" />
-        ${reload} ${script}
-      </head>
-      <body>
-        <header>
-          <h1>Embedded service</h1>
-          ${who} <a href="/openapi.json">OpenAPI</a>
-        </header>
-        <main>${content}</main>
-      </body>
-    </html>`;
-  return { kind: 'text', text: text.text, type: 'text/html; charset=utf-8', headers: HEADERS };
+const get = (path: string, show: PageRoute['show']): PageRoute => ({ method: 'GET', path, show });
+const post = (path: string, show: PageRoute['show']): PageRoute => ({ method: 'POST', path, show });
+
+/** What an address of the page shows that no route has. */
+export function nowhere({ path }: Ask): Shown {
+  return missing('instances', 'Instances', 'page', path);
 }
 
-const loginForm = (error: string): Html =>
-  html`<h2>Log in</h2>
-    <form class="login" method="post" action="/login">
-      <label>Email <input name="email" type="email" required autocomplete="username" /></label>
-      <label
-        >Password <input name="password" type="password" required autocomplete="current-password"
-      /></label>
-      <button>Log in</button>
-      <span class="error">${error}</span>
-    </form>`;
-
-function show(call: Call): Outcome {
-  const { service, caller, query } = call;
-  if (caller.account === '') return page(loginForm(''), '');
-  const id = query.get('instance');
-  const instance = id === null ? undefined : service.store.instances.get(id);
-  if (instance !== undefined && canSee(caller, instance)) {
-    return page(instanceDetail(service, instance), caller.personal);
-  }
-  const calls = service.calls.list({ caller: caller.personal });
-  const content = html`${instanceTable(service, caller)} ${boxTable(service, caller)} ${callTable(calls)}`;
-  return page(content, caller.personal);
+async function act(ask: Ask): Promise<Shown> {
+  const name = ask.params['action'] ?? '';
+  const id = idOf(ask);
+  const answer = await carryOut(ask, name, id);
+  if (answer === undefined) return missing('instances', 'Instances', 'action', name);
+  if (!answer.ok) return instanceDetail(ask, answer.message, answer.status);
+  return { kind: 'goto', to: name === 'delete' ? '/page/instances' : pathOf('instances', id) };
 }
 
-const cookie = (value: string): string => `token=${value}; Path=/; HttpOnly; SameSite=Strict`;
-
-function login(call: Call): Outcome {
-  const { service } = call;
-  const form = new URLSearchParams(Buffer.from(call.raw).toString('utf8'));
-  const account = service.store.accounts.by('email', (form.get('email') ?? '').toLowerCase())[0];
-  if (account === undefined || !passwordMatches(account, form.get('password') ?? '')) {
-    return { ...page(loginForm('Wrong email or password'), ''), status: 401 } as Outcome;
-  }
-  const token = service.ids.uuid();
-  grantToken(service, account.id, token);
-  return { kind: 'none', status: 303, headers: { location: '/', 'set-cookie': cookie(token) } };
+/** Carries out a call, and shows the record again with what the service said against it. */
+function carry(
+  method: string,
+  path: (id: string) => string,
+  then: (id: string) => string,
+  again: (ask: Ask, notice: string, status: number) => Shown,
+): PageRoute['show'] {
+  return async (ask) => {
+    const id = encodeURIComponent(idOf(ask));
+    const answer = await ask.call(method, path(id));
+    return answer.ok ? { kind: 'goto', to: then(id) } : again(ask, answer.message, answer.status);
+  };
 }
 
-const asset = (path: string, type: string, text: string): Route => ({
-  method: 'GET',
-  path,
-  summary: `Part of the page at / (${path})`,
-  success: 200,
-  errors: [],
-  open: true,
-  text: type,
-  handler: () => ({ kind: 'text', text, type, headers: { 'cache-control': 'max-age=60' } }),
-});
+function log(ask: Ask): Shown {
+  const instance = instanceOf(ask);
+  if (instance === undefined) return missing('instances', 'Instances', 'instance', idOf(ask));
+  return { kind: 'text', text: wholeLog(ask.service, instance) };
+}
 
-/** The page at /: boxes, instances, activity and calls, for somebody in front of a browser. */
-export const pageRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/',
-    summary: 'The page',
-    success: 200,
-    errors: [],
-    open: true,
-    text: 'text/html; charset=utf-8',
-    query: ['instance'],
-    handler: show,
-  },
-  {
-    method: 'POST',
-    path: '/login',
-    summary: 'Log in on the page',
-    success: 303,
-    errors: [401],
-    open: true,
-    body: 'bytes',
-    handler: login,
-  },
-  {
-    method: 'POST',
-    path: '/logout',
-    summary: 'Log out of the page',
-    success: 303,
-    errors: [],
-    open: true,
-    handler: () => ({
-      kind: 'none',
-      status: 303,
-      headers: { location: '/', 'set-cookie': `${cookie('')}; Max-Age=0` },
-    }),
-  },
-  asset('/page.css', 'text/css; charset=utf-8', STYLE),
-  asset('/page.js', 'text/javascript; charset=utf-8', SCRIPT),
+/** Everything that the page shows to somebody who is logged in. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  get('/page/instances', instanceList),
+  get('/page/instances/{id}', (ask) => instanceDetail(ask)),
+  get('/page/instances/{id}/log', log),
+  post('/page/instances/{id}/do/{action}', act),
+  get('/page/boxes', boxList),
+  get('/page/policy-boxes', policyBoxList),
+  get('/page/boxes/new', (ask) => newBoxForm(ask)),
+  post('/page/boxes/new', boxFromForm),
+  get('/page/boxes/{id}', (ask) => boxDetail(ask)),
+  get('/page/policy-boxes/{id}', (ask) => boxDetail(ask)),
+  get('/page/boxes/{id}/deploy', (ask) => deployForm(ask)),
+  post('/page/boxes/{id}/deploy', deployFromForm),
+  post('/page/boxes/{id}/delete', (ask) => {
+    const box = boxOf(ask);
+    const list = box !== undefined && isPolicy(box) ? '/page/policy-boxes' : '/page/boxes';
+    return carry(
+      'DELETE',
+      (id) => `/services/boxes/${id}`,
+      () => list,
+      boxDetail,
+    )(ask);
+  }),
+  get('/page/providers', providerList),
+  get('/page/providers/{id}', (ask) => providerDetail(ask)),
+  post(
+    '/page/providers/{id}/sync',
+    carry(
+      'PUT',
+      (id) => `/services/providers/${id}/sync`,
+      (id) => `/page/providers/${id}`,
+      providerDetail,
+    ),
+  ),
+  post(
+    '/page/providers/{id}/delete',
+    carry(
+      'DELETE',
+      (id) => `/services/providers/${id}`,
+      () => '/page/providers',
+      providerDetail,
+    ),
+  ),
+  get('/page/workspaces', workspaceList),
+  get('/page/workspaces/{id}', workspaceDetail),
+  get('/page/organization', organizationDetail),
+  get('/page/blobs', blobList),
+  get('/page/blobs/{id}', blobDetail),
+  get('/page/blobs/{id}/file', blobFile),
+  get('/page/calls', callList),
 ];

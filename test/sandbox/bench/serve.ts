@@ -13,6 +13,7 @@ process.once('SIGTERM', () => void sandbox.stop().then(() => process.exit(0)));
 process.send?.({
   url,
   token: sandbox.credentials.token,
+  link: sandbox.loginLink(),
   base: sandbox.schemaBase,
   provider: TEST_PROVIDER_ID,
 });

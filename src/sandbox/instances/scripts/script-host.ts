@@ -21,6 +21,8 @@ export class ScriptHost {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #children = new Map<string, Set<ChildProcess>>();
+  /** The file that the script prints to which an instance waits for. */
+  readonly #outputs = new Map<string, number>();
   #count = 0;
 
   /** @param folder where machines live @param limit milliseconds for one script */
@@ -56,6 +58,12 @@ export class ScriptHost {
     } catch (error) {
       return { exitCode: 126, output: `the script could not be started: ${(error as Error).message}` };
     }
+  }
+
+  /** What the script has printed that an instance waits for, the last `max` bytes; undefined while none runs. */
+  printed(instance: string, max: number): string | undefined {
+    const file = this.#outputs.get(instance);
+    return file === undefined ? undefined : readOutput(file, max);
   }
 
   /** Ends whatever runs for an instance and removes its machines. */
@@ -99,6 +107,7 @@ export class ScriptHost {
     });
     const children = this.#children.get(instance) ?? new Set();
     this.#children.set(instance, children.add(child));
+    this.#outputs.set(instance, output);
     // The other end of the pipe may be gone before ours.
     child.stdio[3]?.on('error', () => undefined);
     return new Promise((resolveResult) => {
@@ -110,6 +119,7 @@ export class ScriptHost {
       const end = (exitCode: number): void => {
         timer.cancel();
         const text = readOutput(output);
+        if (this.#outputs.get(instance) === output) this.#outputs.delete(instance);
         closeSync(output);
         rmSync(log, { force: true });
         resolveResult({ exitCode, output: text, ...(timedOut ? { timedOut } : {}) });
@@ -144,8 +154,10 @@ function kill(child: ChildProcess): void {
   child.stdio[3]?.destroy();
 }
 
-function readOutput(file: number): string {
-  const bytes = Buffer.alloc(Math.min(fstatSync(file).size, MAX_OUTPUT));
-  const length = readSync(file, bytes, 0, bytes.length, 0);
+/** The output so far without what is cut off, or its last `max` bytes. */
+function readOutput(file: number, max = MAX_OUTPUT): string {
+  const size = Math.min(fstatSync(file).size, MAX_OUTPUT);
+  const bytes = Buffer.alloc(Math.min(size, max));
+  const length = readSync(file, bytes, 0, bytes.length, size - bytes.length);
   return bytes.subarray(0, length).toString('utf8');
 }
