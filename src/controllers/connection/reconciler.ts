@@ -87,7 +87,7 @@ export class ConnectionReconciler {
     try {
       return await this.#pass(key, resource, run);
     } catch (error) {
-      return afterConflict(error, run);
+      return afterConflict(error);
     } finally {
       await word?.cancel();
     }
@@ -139,7 +139,7 @@ export class ConnectionReconciler {
     }
     if (resource.metadata.finalizers?.includes(FINALIZER) !== true) {
       await this.#patch(resource, { finalizers: [...(resource.metadata.finalizers ?? []), FINALIZER] }, run);
-      return { requeueAfterMs: 0, priority: run.priority };
+      return { requeueAfterMs: 0, lane: 'kept' };
     }
     const found = await this.#check(key, resource, run);
     await this.#write(resource, found, run);

@@ -44,7 +44,7 @@ export class InstanceLeaseReconciler {
     try {
       await this.#status.write(lease, found, run.signal);
     } catch (error) {
-      return afterConflict(error, run);
+      return afterConflict(error);
     }
     return found.verdict.recheckAfterMs === undefined ? {} : { requeueAfterMs: found.verdict.recheckAfterMs };
   }
