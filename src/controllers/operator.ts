@@ -4,9 +4,11 @@ import type { Instance } from '../api/instance.ts';
 import type { InstanceLease } from '../api/instance-lease.ts';
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
 import { ANNOTATIONS } from '../api/names.ts';
+import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Lane } from '../base/priority.ts';
 import type { Tracer } from '../base/tracer.ts';
 import {
   CONFIG_MAPS,
@@ -17,7 +19,6 @@ import {
   type KubeClient,
   type KubeObject,
   type Metrics,
-  type Priority,
   type Reconcile,
   type Recorder,
   type ResourceType,
@@ -60,13 +61,13 @@ export interface OperatorOptions {
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
   portFor: PortFactory;
-  /** Passes of one kind at the same time. @defaultValue 64 */
+  /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
   onCall?: (connection: string, report: CallReport) => void;
   onNotice?: (notice: ReflectorNotice) => void;
 }
 
-const WORKERS = 64;
+const WORKERS = 96;
 /** What cannot be loaded at the start is tried again after so long, milliseconds. */
 const LOAD_RETRY_MS = 2_000;
 
@@ -269,7 +270,7 @@ export class Operator implements Runner {
         'k8s.namespace.name': namespace,
         'boxwright.kind': kind,
         'boxwright.name': name,
-        'boxwright.priority': run.priority,
+        'boxwright.priority': run.priority.lane,
       };
       return tracer.within(`reconcile ${kind}`, attributes, async () => reconcile(key, run));
     };
@@ -292,12 +293,12 @@ export class Operator implements Runner {
 
   /** Changes become keys in queues; nothing else happens here. */
   #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool, sources: Sources): (() => void)[] {
-    const add = (kind: KindName, key: string, priority: Priority): void =>
-      controllers.get(kind)?.queue.add(key, priority);
-    const referrers = (kind: string, namespace: string, name: string, priority: Priority): void => {
+    const add = (kind: KindName, key: string, lane: Lane): void =>
+      controllers.get(kind)?.queue.add(key, lane);
+    const referrers = (kind: string, namespace: string, name: string, lane: Lane): void => {
       for (const cache of this.#caches()) {
         for (const { metadata } of cache.referrers(kind, namespace, name)) {
-          add(cache.kind, `${metadata.namespace}/${metadata.name}`, priority);
+          add(cache.kind, `${metadata.namespace}/${metadata.name}`, lane);
         }
       }
     };
@@ -311,9 +312,9 @@ export class Operator implements Runner {
       cache.onChange((change) => {
         const { kind } = cache;
         const { namespace, name } = change.object.metadata;
-        const priority: Priority = starting ? 'periodic' : 'user';
+        const lane: Lane = starting ? 'periodic' : isEdit(change) ? 'edit' : 'user';
         const echo = cache.isOwnWrite && change.type !== 'deleted';
-        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, priority);
+        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane);
         if (starting) return;
         if (matters(kind, change)) {
           referrers(kind, namespace, name, 'normal');
@@ -447,6 +448,24 @@ function concerns(change: Change<AnyResource & KubeObject>): boolean {
     JSON.stringify(a.annotations) !== JSON.stringify(b.annotations) ||
     JSON.stringify(a.finalizers) !== JSON.stringify(b.finalizers)
   );
+}
+
+/** Reasons of what has not been in place yet. */
+const FIRST_TIME: ReadonlySet<string> = new Set([
+  'Pending',
+  'Creating',
+  'Deploying',
+  'WaitingForReference',
+  'WaitingForConnection',
+]);
+
+/** Whether a person has changed something that was in place, or that was edited before and is on its way. */
+function isEdit(change: Change<AnyResource & KubeObject>): boolean {
+  if (change.type !== 'updated' || change.object.metadata.deletionTimestamp !== undefined) return false;
+  const { conditions = [] } = change.old.status;
+  if (change.old.metadata.uid !== change.object.metadata.uid || conditions.length === 0) return false;
+  const reconciling = conditions.find(({ type }) => type === CONDITIONS.reconciling);
+  return reconciling === undefined || !FIRST_TIME.has(reconciling.reason);
 }
 
 /** Whether a change is one that those who refer to the resource wait for. */

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { Priority } from '../base/priority.ts';
 import { Caller } from './call/caller.ts';
 import type { CallReport } from './call/caller.ts';
 import { ClockSkew } from './call/clock-skew.ts';
@@ -118,7 +119,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const decoders = createDecoders(limits.listBytes ?? 64 * MiB, limits.jsonDepth ?? 64);
   const session: Session = new Session({
     credentials: options.credentials,
-    login: (email, password) => login(caller, decoders, email, password, { priority: 'user' }),
+    login: (email, password) => login(caller, decoders, email, password, { priority: new Priority('edit') }),
     clock,
     random,
   });

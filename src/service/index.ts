@@ -33,7 +33,7 @@ export type {
 } from './models/instance.ts';
 export { ServiceTransportError } from './port.ts';
 export type { PortAnswer, PortRequest, ServicePort } from './port.ts';
-export type { CallOptions, Priority, Read, Write } from './results.ts';
+export type { CallOptions, Read, Write } from './results.ts';
 export type { SharedListOptions, SharedLists, SharedReads } from './shared-reads.ts';
 export { formatTimestamp, parseTimestamp } from './timestamps.ts';
 export { EndpointError, parseEndpoint } from './transport/endpoint.ts';

@@ -1,3 +1,4 @@
+import type { Priority } from '../base/priority.ts';
 import type { ServiceError } from './errors.ts';
 
 /**
@@ -23,12 +24,9 @@ export type Write<T> =
   /** Nobody knows: time-out, broken connection, 5xx, an answer that makes no sense. */
   | { kind: 'unknown'; error: ServiceError; startedAt: number; endedAt: number };
 
-/** Who is waiting: a user's change goes before ordinary work, and that before a periodic look. */
-export type Priority = 'user' | 'normal' | 'periodic';
-
 /** What every call of a family takes. */
 export interface CallOptions {
-  /** @default 'normal' */
+  /** @default in the normal lane */
   priority?: Priority | undefined;
   /** Ends the call; it then rejects with the signal's reason, the only way in which a family throws. */
   signal?: AbortSignal | undefined;

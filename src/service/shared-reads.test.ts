@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../base/virtual-clock.ts';
 import type { InstanceRecord } from './models/instance.ts';
-import type { Priority, Read } from './results.ts';
+import { Priority } from '../base/priority.ts';
+import type { Read } from './results.ts';
 import { rejectionOf } from './scripted-port.ts';
 import { createSharedReads } from './shared-reads.ts';
 import type { SharedReads } from './shared-reads.ts';
@@ -76,13 +77,16 @@ describe('shared lists', () => {
     const early = shared.list('instances', 'w');
     asked[0]?.start(5);
     const late = [6, 7, 8].map((notBefore) =>
-      shared.list('instances', 'w', { notBefore, priority: notBefore === 7 ? 'user' : 'periodic' }),
+      shared.list('instances', 'w', {
+        notBefore,
+        priority: new Priority(notBefore === 7 ? 'user' : 'periodic'),
+      }),
     );
     await settle();
     expect(asked).toHaveLength(1);
     asked[0]?.answer({ kind: 'missing', startedAt: 5 });
     await settle();
-    expect(asked.map(({ priority }) => priority)).toEqual(['normal', 'user']);
+    expect(asked.map(({ priority }) => priority.lane)).toEqual(['normal', 'user']);
     asked[1]?.start(9);
     asked[1]?.answer(found(9));
     expect(await early).toMatchObject({ kind: 'missing' });
@@ -111,13 +115,13 @@ describe('shared lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("does not put a user's change behind a periodic look that waits", async () => {
+  it('makes a read that waits for its turn as urgent as the most urgent of its callers', async () => {
     const { shared, asked } = setup();
-    void shared.list('instances', 'w', { priority: 'periodic' });
-    void shared.list('instances', 'w', { priority: 'user' });
-    void shared.list('instances', 'w', { priority: 'normal' });
+    void shared.list('instances', 'w', { priority: new Priority('periodic') });
+    void shared.list('instances', 'w', { priority: new Priority('user') });
+    void shared.list('instances', 'w', { priority: new Priority('normal') });
     await settle();
-    expect(asked.map(({ priority }) => priority)).toEqual(['periodic', 'user']);
+    expect(asked.map(({ priority }) => priority.lane)).toEqual(['user']);
   });
 
   it('uses a finished read again while it is young enough and started late enough', async () => {

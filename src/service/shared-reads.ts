@@ -1,8 +1,9 @@
+import { Priority } from '../base/priority.ts';
 import { raceAbort } from '../base/race-abort.ts';
 import type { ProviderRecord, WorkspaceRecord } from './models/account.ts';
 import type { BoxRecord } from './models/box.ts';
 import type { InstanceRecord } from './models/instance.ts';
-import type { Priority, Read } from './results.ts';
+import type { Read } from './results.ts';
 
 /** Lists that are shared, and what their entries are. */
 export interface SharedLists {
@@ -18,7 +19,7 @@ export interface SharedListOptions {
   notBefore?: number | undefined;
   /** How old (milliseconds since its start) a finished read may be to be used again. @default 0 */
   maxAgeMs?: number | undefined;
-  /** @default 'normal' */
+  /** @default in the normal lane */
   priority?: Priority | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -51,7 +52,7 @@ export type ListReader = (
 type AnyList = Read<readonly SharedLists[keyof SharedLists][]>;
 
 interface Pending {
-  /** Grows with those that join until the read is asked for. */
+  /** As urgent as the most urgent of those that have joined. */
   priority: Priority;
   /** False while it gathers callers behind a read that is under way. */
   begun: boolean;
@@ -70,8 +71,6 @@ interface Shelf {
 
 /** Stands in until the read is begun. */
 const never: Promise<AnyList> = new Promise(() => undefined);
-
-const rank: Readonly<Record<Priority, number>> = { user: 0, normal: 1, periodic: 2 };
 
 /**
  * {@link SharedReads} over a reader and the stamps of its client, milliseconds. Of one list at most one read
@@ -112,7 +111,7 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
 
   function start(shelf: Shelf, family: keyof SharedLists, workspaceId: string, priority: Priority): Pending {
     const pending: Pending = {
-      priority,
+      priority: new Priority(priority.lane),
       begun: false,
       startedAt: undefined,
       callers: 0,
@@ -141,7 +140,7 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
     workspaceId: string,
     options: SharedListOptions,
   ): Promise<Read<readonly SharedLists[F][]>> {
-    const { notBefore = Number.NEGATIVE_INFINITY, maxAgeMs = 0, priority = 'normal', signal } = options;
+    const { notBefore = Number.NEGATIVE_INFINITY, maxAgeMs = 0, priority = new Priority(), signal } = options;
     signal?.throwIfAborted();
     const key = `${family} ${workspaceId}`;
     const shelf = shelves.get(key) ?? { pending: new Set(), latest: undefined };
@@ -151,22 +150,22 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
       return latest.list;
     }
     const pending =
-      [...shelf.pending].find((other) => canJoin(other, notBefore, priority)) ??
+      [...shelf.pending].find((other) => canJoin(other, notBefore)) ??
       start(shelf, family, workspaceId, priority);
-    if (!pending.begun && rank[priority] < rank[pending.priority]) pending.priority = priority;
+    const raise = (): void => pending.priority.raise(priority.lane);
+    const unfollow = priority.onChange(raise);
+    raise();
     pending.callers += 1;
     try {
-      return (await raceAbort(pending.result, signal)) as Read<readonly SharedLists[F][]>;
+      return (await priority.inLine(raceAbort(pending.result, signal))) as Read<readonly SharedLists[F][]>;
     } finally {
+      unfollow();
       pending.callers -= 1;
       if (pending.callers === 0 && shelf.pending.delete(pending)) pending.abort.abort();
     }
   }
 }
 
-function canJoin(pending: Pending, notBefore: number, priority: Priority): boolean {
-  if (!pending.begun) return true;
-  // One that waits with a lower priority would hold a user's change back.
-  if (pending.startedAt === undefined) return rank[pending.priority] <= rank[priority];
-  return pending.startedAt >= notBefore;
+function canJoin({ startedAt }: Pending, notBefore: number): boolean {
+  return startedAt === undefined || startedAt >= notBefore;
 }

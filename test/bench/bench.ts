@@ -68,7 +68,11 @@ export class Bench {
   }
 
   /** The connection at the pace of the bench, a box, a policy box. */
-  async prepare(service: { url: string; token: string }, poll = '{}'): Promise<void> {
+  async prepare(
+    service: { url: string; token: string },
+    poll = '{}',
+    pace = '{requestsPerSecond: 1000, burst: 2000, inFlight: 128}',
+  ): Promise<void> {
     await eventually('the kinds are served', async () => {
       await this.client.list(typeOfKind('Instance'), { namespace: this.namespace });
       return true;
@@ -82,7 +86,7 @@ metadata: {name: main}
 spec:
   endpoint: ${service.url}
   credentialsRef: {name: deploy-login}
-  pace: {requestsPerSecond: 1000, burst: 2000, inFlight: 128}
+  pace: ${pace}
   poll: ${poll}
 ---${BOX_AND_POLICY}`);
     void this.#instances.start(this.#over.signal);
@@ -106,7 +110,7 @@ spec:
     const type = typeOfKind('Instance');
     let next = first;
     const applier = async (): Promise<void> => {
-      while (next < first + count) {
+      while (next < first + count && !this.#over.signal.aborted) {
         const name = `bench-${next++}`;
         await this.client.create(type, {
           metadata: { name, namespace: this.namespace },
@@ -124,7 +128,20 @@ spec:
 
   /** Instances that are Ready now. */
   ready(): number {
-    return this.#instances.list(this.namespace).filter(isReady).length;
+    return this.readyNames().length;
+  }
+
+  readyNames(): string[] {
+    return this.#instances
+      .list(this.namespace)
+      .filter(isReady)
+      .map(({ metadata }) => metadata.name);
+  }
+
+  /** The id of the record of an instance. */
+  idOf(name: string): string {
+    const instance = this.#instances.get(`${this.namespace}/${name}`);
+    return (instance?.status as { id?: string } | undefined)?.id ?? '';
   }
 
   async allReady(count: number, progress: (ready: number) => void): Promise<void> {

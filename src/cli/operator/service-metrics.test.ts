@@ -6,7 +6,7 @@ it('counts calls by outcome, times those that were sent and those that stood in 
   const metrics = new Metrics();
   const calls = new ServiceMetrics(metrics);
   const call = { method: 'GET', template: '/services/boxes/{box_id}', status: 200 };
-  const sent = { ...call, ms: 40, outcome: 'ok', priority: 'user', waitedMs: 2_000 } as const;
+  const sent = { ...call, ms: 40, outcome: 'ok', lane: 'user', waitedMs: 2_000 } as const;
   calls.count('shop/main', sent);
   const held = { ms: 0, status: undefined, outcome: 'BreakerOpen', waitedMs: undefined };
   calls.count('shop/main', { ...sent, ...held });

@@ -22,7 +22,7 @@ export const SERVICE_METRICS = {
   budgetWait: {
     name: 'boxwright_service_budget_wait_seconds',
     type: 'histogram',
-    help: 'How long calls stood in line for the request budget of their connection (namespace/name), by priority: user (somebody changed something), normal, periodic; seconds.',
+    help: 'How long calls stood in line for the request budget of their connection (namespace/name), by priority: edit (somebody changed what was in place), user (somebody made or deleted something), normal, periodic; seconds.',
     labels: ['connection', 'priority'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
   },
@@ -42,9 +42,9 @@ export class ServiceMetrics {
   }
 
   /** Counts one finished call of a connection, `namespace/name`. */
-  count(connection: string, { method, template, outcome, ms, priority, waitedMs }: CallReport): void {
+  count(connection: string, { method, template, outcome, ms, lane, waitedMs }: CallReport): void {
     this.#requests.inc({ connection, method, template, outcome });
-    if (waitedMs !== undefined) this.#budgetWait.observe({ connection, priority }, waitedMs / 1_000);
+    if (waitedMs !== undefined) this.#budgetWait.observe({ connection, priority: lane }, waitedMs / 1_000);
     if (ms > 0) this.#duration.observe({ connection, method, template }, ms / 1_000);
   }
 }

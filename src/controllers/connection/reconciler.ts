@@ -164,7 +164,7 @@ export class ConnectionReconciler {
     }
     if (resource.metadata.finalizers?.includes(FINALIZER) !== true) {
       await this.#patch(resource, { finalizers: [...(resource.metadata.finalizers ?? []), FINALIZER] }, run);
-      return { requeueAfterMs: 0, priority: run.priority };
+      return { requeueAfterMs: 0, lane: 'kept' };
     }
     const found = await this.#check(key, resource, run);
     await this.#write(resource, found, run);

@@ -1,3 +1,4 @@
+import { Priority } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
 import {
   ServiceError,
@@ -112,7 +113,7 @@ class Bench {
       marker: MARKER,
       handle: { client, poll: { settledMs: 1_000 }, defaults: {} } as unknown as ConnectionHandle,
       owner: 'shop-team',
-      priority: 'normal',
+      priority: new Priority('normal'),
       signal: new AbortController().signal,
       secretsAfter: undefined,
       now: 0,

@@ -1,3 +1,4 @@
+import { isOfPerson } from '../../base/priority.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
@@ -104,7 +105,9 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
         ? PROVIDER_AGE_MS
         : PROVIDER_WAIT_AGE_MS,
     // What the user has just applied may come with the end of the wait: an older list does not say otherwise.
-    ...(pass.priority === 'user' ? { holding: (entry) => entry.id === id && entry.state === 'ready' } : {}),
+    ...(isOfPerson(pass.priority.lane)
+      ? { holding: (entry) => entry.id === id && entry.state === 'ready' }
+      : {}),
     priority: pass.priority,
     signal: pass.signal,
   });

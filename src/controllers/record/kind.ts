@@ -1,7 +1,8 @@
 import type { Condition } from '../../api/resource.ts';
 import type { Random } from '../../base/clock.ts';
+import type { Priority } from '../../base/priority.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { AnyRecord, Priority, Read, SharedLists, Write } from '../../service/index.ts';
+import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { CreateIntent } from './identity/intent.ts';
 import type { Memory } from './memory.ts';

@@ -1,3 +1,4 @@
+import { Priority } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ServiceError, type BoxRecord, type Read } from '../../service/index.ts';
@@ -81,7 +82,7 @@ class Bench {
       memory: this.memory,
       marker: 'marker',
       owner: 'shop',
-      priority,
+      priority: new Priority(priority),
       random: () => 0.5,
       signal: new AbortController().signal,
       handle: {

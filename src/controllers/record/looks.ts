@@ -1,3 +1,4 @@
+import { isOfPerson } from '../../base/priority.ts';
 import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
@@ -83,13 +84,13 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   }
 
   /**
-   * A periodic look first glances at the workspace's list, which all looks that fall due together share. An
+   * A look that no person has asked for first glances at the workspace's list, which all looks that fall due together share. An
    * entry that shows nothing new stands for what was read singly; whatever else it shows is read singly.
    */
   async #unchanged(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Existence<Rec>> | undefined> {
     const { memory, handle } = pass;
     const known = memory.observed?.record;
-    if (pass.priority !== 'periodic' || known?.id !== id) return undefined;
+    if (isOfPerson(pass.priority.lane) || known?.id !== id) return undefined;
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
     // What another service was seen to hold says nothing of this one's.

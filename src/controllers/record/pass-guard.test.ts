@@ -1,3 +1,4 @@
+import { Priority, type Lane } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
@@ -23,9 +24,9 @@ const answered = (
     { method: 'PATCH', path },
   );
 
-const run = (priority: ReconcileContext['priority'] = 'normal', failures = 0): ReconcileContext => ({
+const run = (lane: Lane = 'normal', failures = 0): ReconcileContext => ({
   signal: new AbortController().signal,
-  priority,
+  priority: new Priority(lane),
   failures,
 });
 const answers = (status: number) => (): Promise<never> => Promise.reject(answered(status));
@@ -83,7 +84,7 @@ describe('a pass that throws', () => {
   it('begins anew at once after a conflict', async () => {
     const { attempts, said, guard } = setUp();
     const result = await guard.run(resource(), attempts, run('user'), () => Promise.reject(answered(409)));
-    expect(result).toEqual({ requeueAfterMs: 200, priority: 'user' });
+    expect(result).toEqual({ requeueAfterMs: 200, lane: 'kept' });
     expect(said).toEqual([]);
   });
 });

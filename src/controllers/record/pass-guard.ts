@@ -1,4 +1,5 @@
 import { API_VERSION } from '../../api/names.ts';
+import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, KubeTransportError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { OperatorContext } from '../context.ts';
@@ -44,8 +45,8 @@ export class PassGuard<R extends AnyOfOurs> {
   ): Promise<Result> {
     const { generation, deletionTimestamp } = resource.metadata;
     const fingerprint = `${generation}/${deletionTimestamp ?? ''}`;
-    const held = run.priority === 'user' ? undefined : attempts.held('pass', fingerprint);
-    if (held !== undefined) return { requeueAfterMs: held.retryAfterMs, priority: 'periodic' };
+    const held = isOfPerson(run.priority.lane) ? undefined : attempts.held('pass', fingerprint);
+    if (held !== undefined) return { requeueAfterMs: held.retryAfterMs };
     try {
       const result = await pass();
       attempts.clearAspect('pass');
@@ -57,7 +58,7 @@ export class PassGuard<R extends AnyOfOurs> {
         return { requeueAfterMs: attempts.missed('pass', fingerprint, gone).recheckAfterMs ?? 0 };
       }
       if (error instanceof KubeApiError && error.isConflict) {
-        return { requeueAfterMs: CONFLICT_MS, priority: run.priority };
+        return { requeueAfterMs: CONFLICT_MS, lane: 'kept' };
       }
       if (mayPass(error)) {
         if (run.failures + 1 >= TOLD_AFTER) await this.#say(resource, clusterVerdict(error), error, run);
@@ -66,7 +67,7 @@ export class PassGuard<R extends AnyOfOurs> {
       const said = error instanceof KubeApiError ? clusterVerdict(error) : failureVerdict(error);
       const { recheckAfterMs } = attempts.refused('pass', fingerprint, said);
       await this.#say(resource, said, error, run);
-      return recheckAfterMs === undefined ? {} : { requeueAfterMs: recheckAfterMs, priority: 'periodic' };
+      return recheckAfterMs === undefined ? {} : { requeueAfterMs: recheckAfterMs };
     }
   }
 

@@ -2,6 +2,7 @@ import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
+import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
@@ -92,7 +93,7 @@ export class RecordReconciler<
    */
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     // Whoever changed something may have changed a Secret before it: a read from before that proves nothing.
-    const secretsAfter = run.priority === 'user' ? this.#context.sources.mark() : undefined;
+    const secretsAfter = isOfPerson(run.priority.lane) ? this.#context.sources.mark() : undefined;
     for (let left = PASSES_IN_A_ROW; ; left--) {
       const result = await this.#once(key, { ...run, secretsAfter, asks: { service: false } });
       if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
@@ -108,7 +109,7 @@ export class RecordReconciler<
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
     if (memory.generation === undefined) startWith(memory, resource);
-    if (run.priority === 'user') memory.attempts.startOver();
+    if (isOfPerson(run.priority.lane)) memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
       if (memory.generation !== undefined) memory.attempts.startOver();
@@ -455,14 +456,14 @@ export class RecordReconciler<
     if (wish !== undefined && !(quiet && this.#mayStaySilent(memory))) {
       const stop = await this.#status.write(resource, wish, run.signal);
       // What was to be noted before it is done cannot be: it is not done.
-      if (stop !== undefined)
-        return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS, priority: 'periodic' };
+      if (stop !== undefined) return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS };
     }
-    if (again) return { requeueAfterMs: 0, priority: run.priority };
-    if (soonMs !== undefined) return { requeueAfterMs: soonMs, priority: run.priority };
+    if (again) return { requeueAfterMs: 0, lane: 'kept' };
+    if (soonMs !== undefined) return { requeueAfterMs: soonMs, lane: 'kept' };
     if (wish === undefined) return {};
     const recheck = wish.verdict.recheckAfterMs ?? WAITING_MS;
-    return { requeueAfterMs: Math.min(recheck, this.#secretLook(resource, memory)), priority: 'periodic' };
+    const lane = OPERATING.has(wish.verdict.reason) ? 'normal' : 'periodic';
+    return { requeueAfterMs: Math.min(recheck, this.#secretLook(resource, memory)), lane };
   }
 
   /** How long until Secrets have to be looked at: soon after a change, then less and less often. */
@@ -504,6 +505,17 @@ export class RecordReconciler<
 type RecordRun = ReconcileContext & { secretsAfter: number | undefined; asks: { service: boolean } };
 
 const ASKS = 'Waits for the answer of the service';
+
+/** Reasons that say that the service is at it: the end is looked for before all that is settled. */
+const OPERATING: ReadonlySet<string> = new Set([
+  'Deploying',
+  'ShuttingDown',
+  'PoweringOn',
+  'Reinstalling',
+  'Reconfiguring',
+  'Terminating',
+  'Deleting',
+]);
 
 /** Reasons that say that the service has not taken what is declared. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['Refused', 'NotApplied', 'NotConverging', 'NameTaken']);

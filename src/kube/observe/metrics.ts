@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { PRIORITIES, type Priority, type QueueObserver, type WorkQueue } from '../work/queue.ts';
+import { LANES } from '../../base/priority.ts';
+import type { QueueObserver, WorkQueue } from '../work/queue.ts';
 
 /** One row of the reference of metrics. */
 export interface MetricDefinition {
@@ -220,10 +221,10 @@ export class Metrics {
   /** What a queue called `name` reports to. */
   queueObserver(name: string): QueueObserver {
     const labels = { name, controller: name };
-    for (const priority of PRIORITIES) this.#queueDepth.set({ ...labels, priority }, 0);
+    for (const priority of LANES) this.#queueDepth.set({ ...labels, priority }, 0);
     return {
       added: () => this.#queueAdds.inc(labels),
-      depth: (priority: Priority, length: number) => this.#queueDepth.set({ ...labels, priority }, length),
+      depth: (priority, length) => this.#queueDepth.set({ ...labels, priority }, length),
       waited: (ms) => this.#queueDuration.observe(labels, ms / 1_000),
       worked: (ms) => this.#workDuration.observe(labels, ms / 1_000),
       retried: () => this.#queueRetries.inc(labels),

@@ -130,6 +130,22 @@ describe('Controller', () => {
     expect(controller.queue.working).toEqual([]);
   });
 
+  it('does not count the time that a pass waits for its turn', async () => {
+    const { clock, controller, metrics } = make({
+      deadlineMs: 1_000,
+      reconcile: async (_key, { priority, signal }) => {
+        for (let i = 0; i < 3; i++) {
+          await priority.inLine(clock.sleep(600_000, signal));
+          await clock.sleep(300, signal);
+        }
+      },
+    });
+    controller.queue.add('ns/patient');
+    await clock.advance(3_600_000);
+    expect(controller.queue.working).toEqual([]);
+    expect(await metrics.render()).not.toContain('controller_runtime_reconcile_errors_total{');
+  });
+
   it('leaves behind a pass that ignores its signal: others go on, its key stays its own', async () => {
     const started: string[] = [];
     const stuck: { release?: () => void } = {};

@@ -1,14 +1,16 @@
 import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
+import { moreUrgent, type Lane, type Priority } from '../../base/priority.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { moreUrgent, WorkQueue, type Priority, type WorkItem } from './queue.ts';
+import { Deadline } from './deadline.ts';
+import { WorkQueue, type WorkItem } from './queue.ts';
 
 /** What a reconcile is told besides its key. */
 export interface ReconcileContext {
   /** Aborted when the deadline of this pass is over, when leadership is lost, or when draining took too long. */
   signal: AbortSignal;
-  /** Why the key came up, for pacing calls: a user's change goes before a periodic look. */
+  /** Why the key came up, for pacing calls: a person's change goes before a periodic look. */
   priority: Priority;
   /** Failures of this key in a row before this pass. */
   failures: number;
@@ -18,8 +20,11 @@ export interface ReconcileContext {
 export interface Result {
   /** Look again after so many milliseconds, at the latest; 0 means at once. */
   requeueAfterMs?: number;
-  /** With which priority. @default 'periodic' */
-  priority?: Priority;
+  /**
+   * In which lane; `kept`: the work that brought the key up is not over, so it keeps its lane for a few times.
+   * @default 'periodic'
+   */
+  lane?: 'normal' | 'periodic' | 'kept';
 }
 
 /** One pass over one key. Throws to be called again after the key's back-off. */
@@ -33,9 +38,12 @@ export interface ControllerOptions {
   random: Random;
   metrics?: Metrics;
   logger?: Logger;
-  /** Passes at the same time. @default 8 */
+  /** Passes at the same time; each lane has some that the others leave to it. @default 8 */
   workers?: number;
-  /** A pass is aborted after so many milliseconds and counts as failed. @default 120000 */
+  /**
+   * A pass is aborted after so many milliseconds and counts as failed. The time that it waits for its turn to call
+   * the service does not count. @default 120000
+   */
   deadlineMs?: number;
   /** How long an aborted pass may take to end before its worker leaves it behind, milliseconds. @default 5000 */
   graceMs?: number;
@@ -90,6 +98,7 @@ export class Controller {
     this.queue = new WorkQueue({
       clock: options.clock,
       random: options.random,
+      laneLimit: laneLimit(this.#options.workers),
       ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
       ...(observer === undefined ? {} : { observer }),
     });
@@ -138,7 +147,7 @@ export class Controller {
     const onHard = (): void => ended.abort(hard.reason);
     hard.addEventListener('abort', onHard, { once: true });
     if (hard.aborted) onHard();
-    const deadline = clock.setTimer(deadlineMs, () =>
+    const deadline = new Deadline(clock, deadlineMs, item.priority, () =>
       ended.abort(new ReconcileDeadlineError(this.name, key, deadlineMs)),
     );
     let grace: { cancel(): void } | undefined;
@@ -159,6 +168,7 @@ export class Controller {
       this.queue.done(key);
     });
     if ((await Promise.race([over, leftBehind])) === 'left behind') {
+      this.queue.leave(key);
       logger.error({ key, ms: clock.monotonic() - started }, 'pass ignores its abort signal');
     }
   }
@@ -176,7 +186,9 @@ export class Controller {
         return;
       }
       metrics?.reconcileTotal.inc({ controller, result: 'requeue_after' });
-      this.queue.addAfter(key, result.requeueAfterMs, result.priority ?? 'periodic');
+      const { requeueAfterMs, lane = 'periodic' } = result;
+      if (lane === 'kept') this.queue.goOn(key, requeueAfterMs, priority.lane);
+      else this.queue.addAfter(key, requeueAfterMs, lane);
     } catch (error) {
       if (hard.aborted) {
         // Ended from outside, together with the queue: neither a failure nor tried again here.
@@ -185,13 +197,20 @@ export class Controller {
       }
       metrics?.reconcileTotal.inc({ controller, result: 'error' });
       metrics?.reconcileErrors.inc({ controller });
-      const retryInMs = this.queue.addRateLimited(
-        key,
-        moreUrgent(priority, 'normal') === priority ? 'normal' : priority,
-      );
+      const retryInMs = this.queue.addRateLimited(key, notByPerson(priority.lane));
       logger.error({ key, err: error, retryInMs, failures: this.queue.failures(key) }, 'reconcile failed');
     }
   }
+}
+
+/** Each lane leaves an eighth of the workers to each of the other three. */
+function laneLimit(workers: number): number {
+  return workers - 3 * Math.floor(workers / 8);
+}
+
+/** What has failed does not go before what a person has just changed. */
+function notByPerson(lane: Lane): Lane {
+  return moreUrgent(lane, 'normal') === lane ? 'normal' : lane;
 }
 
 /** Resolves when the first of the signals is aborted; `then` has been called by that time, in the same turn. */

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
-import { PRIORITIES, WorkQueue, type WorkQueueOptions } from './queue.ts';
+import { LANES } from '../../base/priority.ts';
+import { WorkQueue, type WorkQueueOptions } from './queue.ts';
 
 function make(options: Partial<WorkQueueOptions> = {}): { clock: VirtualClock; queue: WorkQueue } {
   const clock = new VirtualClock();
@@ -39,17 +40,17 @@ describe('WorkQueue', () => {
     expect(await queue.take()).toMatchObject({ key: 'b' });
     expect(queue.depth).toBe(0);
     queue.done('a');
-    expect(await queue.take()).toMatchObject({ key: 'a', priority: 'user' });
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'user' } });
     queue.done('a');
     expect(queue.depth).toBe(0);
   });
 
-  it("lets a user's change go before everything else, first come first served within a priority", async () => {
+  it('lets what people have made and ordinary work go turn about, then periodic looks', async () => {
     const { queue } = make();
     for (const key of ['p1', 'p2']) queue.add(key, 'periodic');
     for (const key of ['n1', 'n2']) queue.add(key, 'normal');
     for (const key of ['u1', 'u2']) queue.add(key, 'user');
-    expect(await drain(queue)).toEqual(['u1', 'u2', 'n1', 'n2', 'p1', 'p2']);
+    expect(await drain(queue)).toEqual(['u1', 'n1', 'u2', 'n2', 'p1', 'p2']);
   });
 
   it('promotes a waiting key and never demotes one', async () => {
@@ -59,11 +60,11 @@ describe('WorkQueue', () => {
     queue.add('u', 'user');
     queue.add('p', 'user');
     queue.add('u', 'periodic');
-    expect(await drain(queue)).toEqual(['u', 'p', 'n']);
+    expect(await drain(queue)).toEqual(['u', 'n', 'p']);
   });
 
   it('gives a periodic look its turn in a steady stream of users and normal keys', async () => {
-    const { queue } = make({ fairness: 4 });
+    const { queue } = make();
     queue.add('look', 'periodic');
     const order: string[] = [];
     for (let i = 0; i < 20; i++) {
@@ -73,8 +74,57 @@ describe('WorkQueue', () => {
       order.push(item?.key ?? '');
       queue.done(item?.key ?? '');
     }
-    expect(order.indexOf('look')).toBe(4);
+    expect(order.indexOf('look')).toBe(8);
     expect(order.filter((key) => key.startsWith('n')).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('hands out an edit first, however much waits, and raises the work under way that it concerns', async () => {
+    const { queue } = make();
+    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'user');
+    queue.add('shop/edited', 'periodic');
+    queue.add('shop/edited', 'edit');
+    expect(await queue.take()).toMatchObject({ key: 'shop/edited', priority: { lane: 'edit' } });
+    const look = make().queue;
+    look.add('shop/a', 'periodic');
+    const item = await look.take();
+    look.add('shop/a', 'edit');
+    expect(item?.priority.lane).toBe('edit');
+  });
+
+  it('keeps workers free for each lane: thousands of creations leave room for an edit', async () => {
+    const { queue } = make({ laneLimit: 2 });
+    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'user');
+    const taken = [await queue.take(), await queue.take()];
+    const next = queue.take();
+    queue.add('shop/edited', 'edit');
+    expect(await next).toMatchObject({ key: 'shop/edited' });
+    const after = queue.take();
+    queue.done(taken[0]?.key ?? '');
+    expect(await after).toMatchObject({ key: 'shop/2' });
+  });
+
+  it('gives each namespace its turn', async () => {
+    const { queue } = make();
+    for (let i = 0; i < 3; i++) queue.add(`big/${i}`, 'user');
+    queue.add('small/0', 'user');
+    expect(await drain(queue)).toEqual(['big/0', 'small/0', 'big/1', 'big/2']);
+  });
+
+  it('lets work that goes on by itself fall back after a few times, until a person adds it again', async () => {
+    const { queue } = make();
+    const pass = async (): Promise<string | undefined> => {
+      const item = await queue.take();
+      queue.goOn('shop/loop', 0, item?.priority.lane ?? 'periodic');
+      queue.done('shop/loop');
+      return item?.priority.lane;
+    };
+    queue.add('shop/loop', 'user');
+    const lanes: (string | undefined)[] = [];
+    for (let i = 0; i < 6; i++) lanes.push(await pass());
+    expect(lanes).toEqual(['user', 'user', 'user', 'normal', 'periodic', 'periodic']);
+    queue.add('shop/loop', 'user');
+    expect(await pass()).toBe('user');
+    expect(await pass()).toBe('user');
   });
 
   it('wakes a worker that waits', async () => {
@@ -104,7 +154,7 @@ describe('WorkQueue', () => {
     queue.addAfter('a', 5_000, 'periodic');
     queue.addAfter('a', 6_000, 'user');
     await clock.advance(6_000);
-    expect(await queue.take()).toMatchObject({ key: 'a', priority: 'user', waitedMs: 1_000 });
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'user' }, waitedMs: 1_000 });
   });
 
   it('takes a look in between for the delayed one, but keeps a delay asked for during the work', async () => {
@@ -174,7 +224,7 @@ describe('WorkQueue', () => {
       fc.record({
         kind: fc.constant('add' as const),
         key: fc.constantFrom('a', 'b', 'c'),
-        priority: fc.constantFrom(...PRIORITIES),
+        priority: fc.constantFrom(...LANES),
       }),
       fc.record({
         kind: fc.constant('later' as const),
@@ -187,7 +237,7 @@ describe('WorkQueue', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { clock, queue } = make({ fairness: 3 });
+        const { clock, queue } = make();
         const working = new Set<string>();
         const owed = new Set<string>();
         const take = async (): Promise<void> => {

@@ -1,21 +1,13 @@
 import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
+import { Lanes } from '../../base/lanes.ts';
+import { isOfPerson, LANES, lessUrgent, moreUrgent, Priority, type Lane } from '../../base/priority.ts';
 import { ItemBackoff, RECONCILE_BACKOFF } from './item-backoff.ts';
-
-/** Who is waiting: a person who changed something, the cluster or the service, or nobody (a periodic look). */
-export type Priority = 'user' | 'normal' | 'periodic';
-
-/** All priorities, the most urgent first. */
-export const PRIORITIES: readonly Priority[] = ['user', 'normal', 'periodic'];
-
-/** The more urgent of two. */
-export function moreUrgent(a: Priority, b: Priority): Priority {
-  return PRIORITIES.indexOf(a) <= PRIORITIES.indexOf(b) ? a : b;
-}
 
 /** A key handed out for work. */
 export interface WorkItem {
   key: string;
+  /** Raised while the key is in work, when it is added with a more urgent one. */
   priority: Priority;
   /** How long it waited since it was due, milliseconds. */
   waitedMs: number;
@@ -24,7 +16,7 @@ export interface WorkItem {
 /** Where a queue reports what it does; times in milliseconds. */
 export interface QueueObserver {
   added(): void;
-  depth(priority: Priority, length: number): void;
+  depth(lane: Lane, length: number): void;
   waited(ms: number): void;
   worked(ms: number): void;
   retried(): void;
@@ -37,25 +29,30 @@ export interface WorkQueueOptions {
   backoff?: Curve;
   observer?: QueueObserver;
   /**
-   * After so many keys of more urgent priorities in a row a waiting less urgent one has its turn, so that a
-   * steady stream of users' changes slows periodic looks down and never stops them. @default 16
+   * How many keys of one lane may be in work at once. The lanes that are full keep no worker from the others.
+   * @default no limit
    */
-  fairness?: number;
+  laneLimit?: number;
 }
 
 interface Entry {
-  /** Queued since (monotonic) with this priority. */
-  ready?: { priority: Priority; since: number };
-  /** Handed out at (monotonic). */
-  workingSince?: number;
+  /** Queued since (monotonic) in this lane. */
+  ready?: { lane: Lane; since: number };
+  /** Handed out. */
+  working?: { priority: Priority; lane: Lane; since: number; isLeft: boolean };
   /** Added again while in work. */
-  dirty?: { priority: Priority; since: number };
-  /** Delayed adds, the earliest of each priority. */
-  timers: Map<Priority, { at: number; timer: Timer }>;
+  dirty?: { lane: Lane; since: number };
+  /** How often in a row its work went on by itself. */
+  wentOn: number;
+  /** Delayed adds, the earliest of each lane. */
+  timers: Map<Lane, { at: number; timer: Timer }>;
 }
 
+/** Work that goes on by itself keeps its lane so many times, then falls back a lane each time. */
+const KEEPS_LANE = 2;
+
 /**
- * A work queue of keys with priorities. A key is queued once however often it is added, is never handed out
+ * A work queue of keys in lanes, shared by namespace. A key is queued once however often it is added, is never handed out
  * while somebody still works on it, and comes back when it was added meanwhile.
  *
  * Handing a key out settles its delayed adds: whoever works on it sees the newest state and says anew when
@@ -64,18 +61,12 @@ interface Entry {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
-  readonly #fairness: number;
+  readonly #laneLimit: number;
   readonly #backoff: ItemBackoff;
   readonly #entries = new Map<string, Entry>();
-  /** Per priority the ready keys, first come first served: a Map keeps insertion order and deletes in O(1). */
-  readonly #lines: Record<Priority, Map<string, Entry>> = {
-    user: new Map(),
-    normal: new Map(),
-    periodic: new Map(),
-  };
-  /** How many more urgent keys went past this line since its last turn. */
-  readonly #passedOver: Record<Priority, number> = { user: 0, normal: 0, periodic: 0 };
+  readonly #lanes = new Lanes<string>();
   readonly #working = new Map<string, number>();
+  readonly #inWork: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
   #waiters: ((item: WorkItem | undefined) => void)[] = [];
   #idleWaiters: (() => void)[] = [];
   #closed = false;
@@ -83,42 +74,44 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock;
     this.#observer = options.observer;
-    this.#fairness = options.fairness ?? 16;
+    this.#laneLimit = options.laneLimit ?? Infinity;
     this.#backoff = new ItemBackoff(options.backoff ?? RECONCILE_BACKOFF, options.random);
   }
 
-  /** Queues `key` now; with a more urgent priority than it is queued with, promotes it. */
-  add(key: string, priority: Priority = 'normal'): void {
+  /** Queues `key` now; in a more urgent lane than it is queued in, or in work with, promotes it. */
+  add(key: string, lane: Lane = 'normal'): void {
     if (this.#closed) return;
     this.#observer?.added();
-    this.#enqueue(key, this.#entry(key), priority, this.#clock.monotonic());
+    const entry = this.#entry(key);
+    if (isOfPerson(lane)) entry.wentOn = 0;
+    this.#enqueue(key, entry, lane, this.#clock.monotonic());
     this.#dispatch();
   }
 
-  /** Queues `key` in `ms` milliseconds; of several delays with one priority the earliest counts. */
-  addAfter(key: string, ms: number, priority: Priority = 'normal'): void {
+  /** Queues `key` in `ms` milliseconds; of several delays in one lane the earliest counts. */
+  addAfter(key: string, ms: number, lane: Lane = 'normal'): void {
     if (this.#closed) return;
-    if (!(ms > 0)) {
-      this.add(key, priority);
-      return;
-    }
     const entry = this.#entry(key);
-    const at = this.#clock.monotonic() + ms;
-    const before = entry.timers.get(priority);
-    if (before !== undefined && before.at <= at) return;
-    before?.timer.cancel();
-    const timer = this.#clock.setTimer(ms, () => {
-      entry.timers.delete(priority);
-      this.add(key, priority);
-    });
-    entry.timers.set(priority, { at, timer });
+    entry.wentOn = 0;
+    this.#later(key, entry, ms, lane);
+  }
+
+  /**
+   * Queues `key` in `ms` milliseconds, since the work on it is not over. It keeps the lane of that work for a few
+   * times; what still goes on by itself then falls back, so that a resource that loops keeps nobody else waiting.
+   */
+  goOn(key: string, ms: number, lane: Lane): void {
+    if (this.#closed) return;
+    const entry = this.#entry(key);
+    entry.wentOn += 1;
+    this.#later(key, entry, ms, entry.wentOn > KEEPS_LANE ? lessUrgent(lane) : lane);
   }
 
   /** Counts a failure of `key` and queues it after its back-off; answers the wait, milliseconds. */
-  addRateLimited(key: string, priority: Priority = 'normal'): number {
+  addRateLimited(key: string, lane: Lane = 'normal'): number {
     const ms = this.#backoff.next(key);
     this.#observer?.retried();
-    this.addAfter(key, ms, priority);
+    this.addAfter(key, ms, lane);
     return ms;
   }
 
@@ -143,20 +136,31 @@ export class WorkQueue {
   /** Says that the work on a key handed out is over, whatever came of it. */
   done(key: string): void {
     const entry = this.#entries.get(key);
-    const since = this.#working.get(key);
-    if (entry === undefined || since === undefined) return;
+    if (entry?.working === undefined) return;
+    const { lane, since, isLeft } = entry.working;
     this.#working.delete(key);
-    delete entry.workingSince;
+    if (!isLeft) this.#inWork[lane] -= 1;
+    delete entry.working;
     this.#observer?.worked(this.#clock.monotonic() - since);
     if (entry.dirty !== undefined && !this.#closed) {
-      const { priority, since: dirtySince } = entry.dirty;
+      const { dirty } = entry;
       delete entry.dirty;
-      this.#enqueue(key, entry, priority, dirtySince);
-      this.#dispatch();
+      this.#enqueue(key, entry, dirty.lane, dirty.since);
     } else if (entry.ready === undefined && entry.timers.size === 0) {
       this.#entries.delete(key);
     }
+    // The lane may have been full.
+    this.#dispatch();
     if (this.#working.size === 0) this.#wakeIdle();
+  }
+
+  /** The work on a key will not end soon, and keeps nobody else's place: only the key stays its own. */
+  leave(key: string): void {
+    const working = this.#entries.get(key)?.working;
+    if (working === undefined || working.isLeft) return;
+    working.isLeft = true;
+    this.#inWork[working.lane] -= 1;
+    this.#dispatch();
   }
 
   /** Hands out nothing more, takes nothing in, forgets delays. Work in progress goes on. */
@@ -166,10 +170,8 @@ export class WorkQueue {
     for (const entry of this.#entries.values()) {
       for (const { timer } of entry.timers.values()) timer.cancel();
     }
-    for (const priority of PRIORITIES) {
-      this.#lines[priority].clear();
-      this.#observer?.depth(priority, 0);
-    }
+    while (this.#lanes.take() !== undefined);
+    for (const lane of LANES) this.#reportDepth(lane);
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const resolve of waiters) resolve(undefined);
@@ -183,7 +185,7 @@ export class WorkQueue {
 
   /** Keys that wait to be handed out now. */
   get depth(): number {
-    return PRIORITIES.reduce((sum, priority) => sum + this.#lines[priority].size, 0);
+    return this.#lanes.size;
   }
 
   /** Keys in work. */
@@ -207,10 +209,8 @@ export class WorkQueue {
   get oldestWaitMs(): number {
     const now = this.#clock.monotonic();
     let longest = 0;
-    for (const priority of PRIORITIES) {
-      for (const { ready } of this.#lines[priority].values()) {
-        if (ready !== undefined) longest = Math.max(longest, now - ready.since);
-      }
+    for (const key of this.#lanes) {
+      longest = Math.max(longest, now - (this.#entries.get(key)?.ready?.since ?? now));
     }
     return longest;
   }
@@ -225,31 +225,49 @@ export class WorkQueue {
   #entry(key: string): Entry {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { timers: new Map() };
+      entry = { wentOn: 0, timers: new Map() };
       this.#entries.set(key, entry);
     }
     return entry;
   }
 
-  #enqueue(key: string, entry: Entry, priority: Priority, since: number): void {
-    if (entry.workingSince !== undefined) {
+  #later(key: string, entry: Entry, ms: number, lane: Lane): void {
+    if (!(ms > 0)) {
+      this.#observer?.added();
+      this.#enqueue(key, entry, lane, this.#clock.monotonic());
+      this.#dispatch();
+      return;
+    }
+    const at = this.#clock.monotonic() + ms;
+    const before = entry.timers.get(lane);
+    if (before !== undefined && before.at <= at) return;
+    before?.timer.cancel();
+    const timer = this.#clock.setTimer(ms, () => {
+      entry.timers.delete(lane);
+      this.#later(key, entry, 0, lane);
+    });
+    entry.timers.set(lane, { at, timer });
+  }
+
+  #enqueue(key: string, entry: Entry, lane: Lane, since: number): void {
+    if (entry.working !== undefined) {
+      const { dirty } = entry;
       entry.dirty =
-        entry.dirty === undefined
-          ? { priority, since }
-          : { priority: moreUrgent(entry.dirty.priority, priority), since: entry.dirty.since };
+        dirty === undefined ? { lane, since } : { lane: moreUrgent(dirty.lane, lane), since: dirty.since };
+      entry.working.priority.raise(lane);
       return;
     }
     if (entry.ready !== undefined) {
-      const before = entry.ready.priority;
-      if (moreUrgent(before, priority) === before) return;
-      this.#lines[before].delete(key);
+      const before = entry.ready.lane;
+      if (moreUrgent(before, lane) === before) return;
+      this.#lanes.delete(key, before, groupOf(key));
       this.#reportDepth(before);
-      entry.ready = { priority, since: entry.ready.since };
+      entry.ready = { lane, since: entry.ready.since };
     } else {
-      entry.ready = { priority, since };
+      entry.ready = { lane, since };
     }
-    this.#lines[priority].set(key, entry);
-    this.#reportDepth(priority);
+    this.#lanes.add(key, lane, groupOf(key));
+    this.#reportDepth(lane);
   }
 
   #dispatch(): void {
@@ -261,39 +279,26 @@ export class WorkQueue {
   }
 
   #next(): WorkItem | undefined {
-    const priority = this.#nextLine();
-    if (priority === undefined) return undefined;
-    const first = this.#lines[priority].entries().next();
-    if (first.done === true) return undefined;
-    const [key, entry] = first.value;
-    this.#lines[priority].delete(key);
-    this.#reportDepth(priority);
+    const turn = this.#lanes.take((lane) => this.#inWork[lane] < this.#laneLimit);
+    if (turn === undefined) return undefined;
+    const { item: key, lane } = turn;
+    const entry = this.#entry(key);
+    this.#reportDepth(lane);
     const now = this.#clock.monotonic();
     const waitedMs = now - (entry.ready?.since ?? now);
     delete entry.ready;
     for (const { timer } of entry.timers.values()) timer.cancel();
     entry.timers.clear();
-    entry.workingSince = now;
+    const priority = new Priority(lane);
+    entry.working = { priority, lane, since: now, isLeft: false };
     this.#working.set(key, now);
+    this.#inWork[lane] += 1;
     this.#observer?.waited(waitedMs);
     return { key, priority, waitedMs };
   }
 
-  /** The line whose turn it is: the most urgent one, unless a less urgent one was passed over too often. */
-  #nextLine(): Priority | undefined {
-    const waiting = PRIORITIES.filter((priority) => this.#lines[priority].size > 0);
-    const starved = waiting.findLast((priority) => this.#passedOver[priority] >= this.#fairness);
-    const chosen = starved ?? waiting[0];
-    if (chosen === undefined) return undefined;
-    this.#passedOver[chosen] = 0;
-    for (const priority of waiting) {
-      if (priority !== chosen && moreUrgent(chosen, priority) === chosen) this.#passedOver[priority] += 1;
-    }
-    return chosen;
-  }
-
-  #reportDepth(priority: Priority): void {
-    this.#observer?.depth(priority, this.#lines[priority].size);
+  #reportDepth(lane: Lane): void {
+    this.#observer?.depth(lane, this.#lanes.sizeOf(lane));
   }
 
   #wakeIdle(): void {
@@ -301,4 +306,10 @@ export class WorkQueue {
     this.#idleWaiters = [];
     for (const resolve of waiters) resolve();
   }
+}
+
+/** Keys of one namespace share what their lane gets. */
+function groupOf(key: string): string {
+  const slash = key.indexOf('/');
+  return slash < 0 ? '' : key.slice(0, slash);
 }

@@ -1,12 +1,13 @@
 import { exactJson } from '../../base/exact-json.ts';
 import type { Clock } from '../../base/clock.ts';
+import { Priority, type Lane } from '../../base/priority.ts';
 import { parseRetryAfter } from '../../base/retry-after.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
 import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
-import type { CallOptions, Priority, Read, Write } from '../results.ts';
+import type { CallOptions, Read, Write } from '../results.ts';
 import type { ClockSkew } from './clock-skew.ts';
 import type { Effect } from './classify.ts';
 import {
@@ -50,7 +51,8 @@ export interface CallReport {
   outcome: string;
   /** How long it stood in line for the budget, milliseconds; undefined when it did not come to that. */
   waitedMs: number | undefined;
-  priority: Priority;
+  /** In which it stood when it was over. */
+  lane: Lane;
 }
 
 export interface CallerOptions {
@@ -159,7 +161,7 @@ export class Caller {
     const refusal = breaker.refusal();
     if (refusal !== undefined) return this.#refusedByBreaker(spec, options, refusal);
     const lineFrom = clock.monotonic();
-    const turn = await pace.acquire(options.priority ?? 'normal', options.signal);
+    const turn = await pace.acquire(options.priority ?? new Priority(), options.signal);
     const waitedMs = clock.monotonic() - lineFrom;
     if (turn.kind === 'closed') return this.#unsent(spec, options, fail(spec, 'Closed', {}), waitedMs);
     if (turn.kind === 'paused') {
@@ -305,12 +307,12 @@ export class Caller {
 
   #report(
     { method, template }: CallSpec,
-    { priority = 'normal' }: CallOptions,
+    { priority }: CallOptions,
     times: Pick<CallReport, 'status' | 'ms' | 'waitedMs'>,
     attempt: Attempt<unknown>,
   ): void {
     const outcome = attempt.kind === 'ok' ? 'ok' : attempt.error.code;
-    this.#options.report({ method, template, outcome, priority, ...times });
+    this.#options.report({ method, template, outcome, lane: priority?.lane ?? 'normal', ...times });
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { rejectionOf } from '../scripted-port.ts';
-import type { Priority } from '../results.ts';
+import { Priority, type Lane } from '../../base/priority.ts';
 import { Pace } from './pace.ts';
 import type { Permit } from './pace.ts';
 
@@ -17,8 +17,8 @@ function setup(options: { requestsPerSecond?: number; burst?: number; inFlight?:
   });
   const granted: string[] = [];
   const permits: Permit[] = [];
-  const ask = async (name: string, priority: Priority = 'normal', signal?: AbortSignal): Promise<void> => {
-    const turn = await pace.acquire(priority, signal);
+  const ask = async (name: string, lane: Lane | Priority = 'normal', signal?: AbortSignal): Promise<void> => {
+    const turn = await pace.acquire(typeof lane === 'string' ? new Priority(lane) : lane, signal);
     granted.push(turn.kind === 'granted' ? name : `${name} ${turn.kind}`);
     if (turn.kind === 'granted') permits.push(turn.permit);
   };
@@ -90,6 +90,35 @@ describe('the budget', () => {
     expect(granted).toContain('look');
   });
 
+  it('gives an edit the next turn, however many creations wait', async () => {
+    const { clock, granted, ask } = setup({ burst: 1, inFlight: 1_000 });
+    for (let i = 0; i < 200; i++) void ask(`creation ${i}`, 'user');
+    await clock.advance(10_000);
+    void ask('edit', 'edit');
+    await clock.advance(100);
+    expect(granted.at(-1)).toBe('edit');
+  });
+
+  it('looks for ends between creations, turn about, and lets a periodic look in within seconds', async () => {
+    const { clock, granted, ask } = setup({ burst: 1 });
+    for (let i = 0; i < 400; i++) void ask(`creation ${i}`, 'user');
+    for (let i = 0; i < 200; i++) void ask(`end ${i}`, 'normal');
+    void ask('look', 'periodic');
+    await clock.advance(3_000);
+    expect(granted).toContain('look');
+    expect(granted.filter((name) => name.startsWith('end')).length).toBeGreaterThanOrEqual(13);
+  });
+
+  it('moves a waiter up whose work has become urgent', async () => {
+    const { clock, granted, ask } = setup({ burst: 1 });
+    const priority = new Priority('periodic');
+    for (let i = 0; i < 50; i++) void ask('creation', 'user');
+    void ask('look that became an edit', priority);
+    priority.raise('edit');
+    await clock.advance(100);
+    expect(granted.at(-1)).toBe('look that became an edit');
+  });
+
   it('forgets a waiter that was aborted', async () => {
     const { clock, granted, ask } = setup({ burst: 1 });
     void ask('a');
@@ -120,7 +149,7 @@ describe('a pause that the service asks for', () => {
     pace.throttled(30_000);
     await settle();
     expect(granted).toEqual(['a paused']);
-    expect(await pace.acquire('user')).toEqual({ kind: 'paused', retryAfterMs: 30_000 });
+    expect(await pace.acquire(new Priority('user'))).toEqual({ kind: 'paused', retryAfterMs: 30_000 });
   });
 
   it('grows when the service names no time, and shrinks again after a good answer', async () => {

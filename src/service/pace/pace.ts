@@ -1,6 +1,7 @@
 import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
-import type { Priority } from '../results.ts';
+import { Lanes } from '../../base/lanes.ts';
+import type { Lane, Priority } from '../../base/priority.ts';
 
 export interface PaceOptions {
   requestsPerSecond: number;
@@ -35,13 +36,8 @@ export interface PaceState {
 }
 
 interface Waiter {
-  since: number;
   end(turn: Turn): void;
 }
-
-/** A head start (milliseconds of waiting) of each class over the next, so that nothing starves for ever. */
-const handicap: Readonly<Record<Priority, number>> = { user: 0, normal: 60_000, periodic: 300_000 };
-const priorities: readonly Priority[] = ['user', 'normal', 'periodic'];
 
 /** A pause up to this long (milliseconds) is waited for in the queue; callers of a longer one are sent away. */
 const shortPause = 5_000;
@@ -50,16 +46,12 @@ const longestPause = 600_000;
 const throttled: Curve = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * The budget of one Connection: a token bucket and a cap of calls in flight, in front of which callers queue
- * by priority, first come first served within each. A 429 pauses it as a whole.
+ * The budget of one Connection: a token bucket and a cap of calls in flight, in front of which callers wait in
+ * lanes. A 429 pauses it as a whole.
  */
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #lanes: Record<Priority, Set<Waiter>> = {
-    user: new Set(),
-    normal: new Set(),
-    periodic: new Set(),
-  };
+  readonly #lanes = new Lanes<Waiter>();
   #tokens: number;
   #refilledAt: number;
   #inFlight = 0;
@@ -81,24 +73,34 @@ export class Pace {
     if (this.#closed) return Promise.resolve({ kind: 'closed' });
     const pause = this.pausedFor();
     if (pause > shortPause) return Promise.resolve({ kind: 'paused', retryAfterMs: pause });
-    return new Promise((resolve, reject) => {
-      const lane = this.#lanes[priority];
+    const turn = new Promise<Turn>((resolve, reject) => {
+      let lane: Lane = priority.lane;
+      const leave = (): void => {
+        this.#lanes.delete(waiter, lane);
+        unfollow();
+        signal?.removeEventListener('abort', onAbort);
+      };
       const onAbort = (): void => {
-        lane.delete(waiter);
+        leave();
         reject(signal?.reason as Error);
       };
       const waiter: Waiter = {
-        since: this.#options.clock.monotonic(),
-        end: (turn) => {
-          lane.delete(waiter);
-          signal?.removeEventListener('abort', onAbort);
-          resolve(turn);
+        end: (ended) => {
+          leave();
+          resolve(ended);
         },
       };
-      lane.add(waiter);
+      const unfollow = priority.onChange(() => {
+        if (priority.lane === lane) return;
+        this.#lanes.delete(waiter, lane);
+        lane = priority.lane;
+        this.#lanes.add(waiter, lane);
+      });
+      this.#lanes.add(waiter, lane);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#pump();
     });
+    this.#pump();
+    return priority.inLine(turn);
   }
 
   /** Milliseconds for which nothing is sent because the service asked for it; 0 when it did not. */
@@ -107,8 +109,7 @@ export class Pace {
   }
 
   state(): PaceState {
-    const waiting = priorities.reduce((sum, priority) => sum + this.#lanes[priority].size, 0);
-    return { waiting, inFlight: this.#inFlight, pausedMs: this.pausedFor() };
+    return { waiting: this.#lanes.size, inFlight: this.#inFlight, pausedMs: this.pausedFor() };
   }
 
   /**
@@ -141,17 +142,14 @@ export class Pace {
   }
 
   #endAll(turn: Turn): void {
-    for (const priority of priorities) {
-      for (const waiter of this.#lanes[priority]) waiter.end(turn);
-    }
+    for (const waiter of this.#lanes) waiter.end(turn);
   }
 
   #pump(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     while (this.#inFlight < this.#options.inFlight) {
-      const waiter = this.#next();
-      if (waiter === undefined) return;
+      if (this.#lanes.size === 0) return;
       const wait = this.#waitForToken();
       if (wait > 0) {
         this.#timer = this.#options.clock.setTimer(Math.ceil(wait), () => this.#pump());
@@ -159,7 +157,7 @@ export class Pace {
       }
       this.#tokens -= 1;
       this.#inFlight += 1;
-      waiter.end({ kind: 'granted', permit: this.#permit() });
+      this.#lanes.take()?.item.end({ kind: 'granted', permit: this.#permit() });
     }
   }
 
@@ -171,19 +169,6 @@ export class Pace {
     this.#tokens = Math.min(Math.max(1, burst), this.#tokens + earned);
     this.#refilledAt = now;
     return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / requestsPerSecond) * 1_000;
-  }
-
-  #next(): Waiter | undefined {
-    let best: Waiter | undefined;
-    let bestAt = Number.POSITIVE_INFINITY;
-    for (const priority of priorities) {
-      const head = this.#lanes[priority].values().next().value;
-      if (head !== undefined && head.since + handicap[priority] < bestAt) {
-        best = head;
-        bestAt = head.since + handicap[priority];
-      }
-    }
-    return best;
   }
 
   #permit(): Permit {
