@@ -14,7 +14,7 @@ import {
   type Difference,
 } from '../record/differences.ts';
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
-import { noteWrite, wasGlance } from '../record/looks.ts';
+import { afresh, noteWrite, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
 import {
   heldVerdict,
@@ -28,7 +28,7 @@ import type { ManagedResource } from '../record/resource.ts';
 import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { uploading, uploadAttempt, uploadOnce } from '../record/uploads.ts';
-import { filesOf, keptFields, planUpdate, profileLeaves, type Draft, type Plan } from './draft.ts';
+import { filesOf, keptFields, ownedBy, planUpdate, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
 export type DraftStatus = RecordStatus & {
@@ -112,9 +112,10 @@ export async function convergeDraft<R extends DraftResource>(
     const recheckAfterMs = Math.min(held.retryAfterMs, settledMs(pass));
     return { verdict: { ...said, recheckAfterMs }, fields: applied ? inPlace(draft, urlOf, record) : {} };
   }
+  const ours = ownedBy(draft);
   const newly = {
-    variables: draft.variables.map(({ key }) => key).filter((key) => !managed.variables.includes(key)),
-    profile: profileLeaves(draft).filter((leaf) => !managed.profile.includes(leaf)),
+    variables: ours.variables.filter((key) => !managed.variables.includes(key)),
+    profile: ours.profile.filter((leaf) => !managed.profile.includes(leaf)),
   };
   if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
@@ -131,13 +132,7 @@ export async function convergeDraft<R extends DraftResource>(
   }
   const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
   if (unfit !== undefined) return { verdict: unfit, fields: {} };
-  if (wasGlance(memory)) {
-    return {
-      verdict: verdict('Updating', 'The record is read before it is acted upon'),
-      fields: {},
-      afresh: true,
-    };
-  }
+  if (wasGlance(memory)) return afresh();
   return put(pass, draft, plan, urlOf, { ...isMine, fingerprint });
 }
 
@@ -229,13 +224,8 @@ function notShown(
   urlOf: (file: DesiredFile) => EventRecord,
   kept: readonly Difference[],
 ): boolean {
-  const ours = {
-    variables: draft.variables.map(({ key }) => key),
-    profile: profileLeaves(draft),
-    events: draft.events.map(({ event }) => event),
-  };
   const fields = new Set(kept.map(({ field }) => field));
-  return planUpdate(answer, draft, ours, urlOf).differences.some(({ field }) => !fields.has(field));
+  return planUpdate(answer, draft, ownedBy(draft), urlOf).differences.some(({ field }) => !fields.has(field));
 }
 
 /** Whether status says of this very declaration that the service keeps its own: known beyond a restart. */
@@ -289,14 +279,12 @@ function inPlace<R extends DraftResource>(
   const files = filesOf(draft)
     .map((file) => ({ path: file.path, hmac: file.hmac, url: urlOf(file).url }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const { variables, profile } = ownedBy(draft);
   return {
     uri: record.uri,
     draftHash: draft.hash,
     files: files.length === 0 ? undefined : files,
-    managed: managedKeys({
-      variables: draft.variables.map(({ key }) => key),
-      profile: profileLeaves(draft),
-    }),
+    managed: managedKeys({ variables, profile }),
     drift: undefined,
   } as StatusFields<R>;
 }

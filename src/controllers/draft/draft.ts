@@ -79,8 +79,16 @@ function profileOf(record: BoxRecord, draft: Draft, managed: readonly string[]):
   return { profile: mergeMap({ current: isMap(current) ? current : {}, managed, desired }) };
 }
 
-/** What we put into a profile, so that it goes when it is declared no more. */
-export function profileLeaves(draft: Draft): string[] {
+/** What is ours once the draft is in place, so that it goes when it is declared no more. */
+export function ownedBy(draft: Draft): { variables: string[]; profile: string[]; events: string[] } {
+  return {
+    variables: draft.variables.map(({ key }) => key),
+    profile: profileLeaves(draft),
+    events: draft.events.map(({ event }) => event),
+  };
+}
+
+function profileLeaves(draft: Draft): string[] {
   return isMap(draft.asked['profile']) ? leavesOf(draft.asked['profile']).toSorted() : [];
 }
 

@@ -8,7 +8,7 @@ import type { OperatorContext } from '../context.ts';
 import { Digest } from '../digest.ts';
 import { drifted, driftList, type Difference } from '../record/differences.ts';
 import { conditionOf, type Convergence } from '../record/kind.ts';
-import { wasGlance } from '../record/looks.ts';
+import { afresh, wasGlance } from '../record/looks.ts';
 import type { Attempt } from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -32,14 +32,14 @@ import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from '
 import { OperationRunner } from './operation/run.ts';
 import { readTelling } from './operation/telling.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning } from './pair.ts';
-import { AFRESH, type InstanceFields, type InstancePass } from './pass.ts';
+import type { InstanceFields, InstancePass } from './pass.ts';
 import { missingFile, urlOf } from './put/files.ts';
 import { changedBelow, comparable } from './nested.ts';
 import { managedOf, managedUnion } from './put/managed.ts';
 import { isPending, pendingMark } from './put/pending.ts';
 import { planPut, type PutPlan } from './put/plan.ts';
 import { putRecord } from './put/put.ts';
-import { projectInstance, sortedMachines } from './status.ts';
+import { projectInOrder } from './status.ts';
 
 /** Makes an instance's record match: follows the operation under way, else decides and takes one step. */
 export class InstanceConvergence {
@@ -56,7 +56,7 @@ export class InstanceConvergence {
     record: InstanceRecord,
     desired: DesiredInstance,
   ): Promise<Convergence<Instance>> {
-    const shown = sortedMachines(projectInstance(pass.resource, record));
+    const shown = projectInOrder(pass.resource, record);
     const current = pass.resource.status.currentOperation;
     const attached = current === undefined ? attach(pass, record, desired, shown, this.#context) : {};
     const seen = this.#observe(pass, record, desired, attached);
@@ -72,7 +72,7 @@ export class InstanceConvergence {
     if (decision.kind === 'renounce') {
       this.#context.observer?.step('Instance', 'renounce');
       const said = verdict('Creating', 'The instance is deployed again');
-      return wasGlance(pass.memory) ? AFRESH : { verdict: said, fields, renounce: true };
+      return wasGlance(pass.memory) ? afresh() : { verdict: said, fields, renounce: true };
     }
     if (decision.kind === 'whole') {
       this.#context.observer?.step('Instance', 'report');
@@ -82,7 +82,7 @@ export class InstanceConvergence {
     const choice = choose(states, pass.memory.attempts, () => this.#mayPowerOnWait(pass));
     this.#context.observer?.step('Instance', choice.do === 'step' ? choice.step.do : 'report');
     if (choice.do === 'step') {
-      if (wasGlance(pass.memory)) return AFRESH;
+      if (wasGlance(pass.memory)) return afresh();
       return this.#act(pass, record, desired, seen, choice, fields);
     }
     noteInForce(pass, states);
@@ -97,7 +97,7 @@ export class InstanceConvergence {
 
   /** Looks for the end of the operation under way, where nothing may be sent. */
   follow(pass: InstancePass, record: InstanceRecord): Promise<Convergence<Instance>> {
-    const fields = sortedMachines(projectInstance(pass.resource, record));
+    const fields = projectInOrder(pass.resource, record);
     const current = pass.resource.status.currentOperation;
     if (current === undefined) throw new Error('no operation is under way');
     return this.#operations.follow(pass, record, undefined, current, {

@@ -128,8 +128,9 @@ export function machineOf(machine: MachineRecord): NonNullable<Instance['status'
   ];
 }
 
-/** Machines in the order of their names. */
-export function sortedMachines(fields: StatusFields<Instance>): StatusFields<Instance> {
+/** The same, with the machines in the order of their names. */
+export function projectInOrder(instance: Instance, record: InstanceRecord): StatusFields<Instance> {
+  const fields = projectInstance(instance, record);
   const machines = fields.machines?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return { ...fields, machines };
 }

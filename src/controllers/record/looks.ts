@@ -4,7 +4,7 @@ import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
 import type { CreateIntent } from './identity/intent.ts';
-import type { Pass, RecordKind } from './kind.ts';
+import type { Convergence, Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { failed as noteFailed } from './outcome.ts';
 import { plainIdProblem } from './plain-id.ts';
@@ -308,6 +308,12 @@ export function wasGlance(memory: Pick<Memory, 'glances'>): boolean {
   if (memory.glances === 0) return false;
   memory.glances = GLANCES_LIMIT;
   return true;
+}
+
+/** What a list shows is acted upon only once the record was read singly. */
+export function afresh<R extends ManagedResource>(): Convergence<R> {
+  const said = verdict('Updating', 'The record is read before it is acted upon');
+  return { verdict: said, fields: {}, afresh: true };
 }
 
 /** Whether `record` shows an older state than `known`, by the service's own `updated`. */

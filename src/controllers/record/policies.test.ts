@@ -23,24 +23,26 @@ describe('a pause', () => {
   });
 });
 
+/** What is in force, in two words. */
+function inForce(spec: object, noted: object | undefined, defaults: object | undefined): string {
+  const resource = { spec, status: { policies: noted } } as unknown as ManagedResource;
+  const handle = defaults === undefined ? undefined : ({ defaults } as unknown as ConnectionHandle);
+  const { deletion, drift } = policiesOf(resource, handle, 'Hold');
+  return `${deletion} ${drift}`;
+}
+
 describe('the policies in force', () => {
-  const of = (spec: object, noted: object | undefined, defaults: object | undefined): string => {
-    const resource = { spec, status: { policies: noted } } as unknown as ManagedResource;
-    const handle = defaults === undefined ? undefined : ({ defaults } as unknown as ConnectionHandle);
-    const { deletion, drift } = policiesOf(resource, handle, 'Hold');
-    return `${deletion} ${drift}`;
-  };
   const own = { deletionPolicy: 'Orphan', driftPolicy: 'Report' };
   const noted = { deletion: 'Delete', drift: 'Correct' };
 
   it('are the resource’s own, then the connection’s, whatever status noted before', () => {
-    expect(of(own, noted, { deletionPolicy: 'Delete', driftPolicy: 'Ignore' })).toBe('Orphan Report');
-    expect(of({}, noted, { deletionPolicy: 'Orphan', driftPolicy: 'Ignore' })).toBe('Orphan Ignore');
+    expect(inForce(own, noted, { deletionPolicy: 'Delete', driftPolicy: 'Ignore' })).toBe('Orphan Report');
+    expect(inForce({}, noted, { deletionPolicy: 'Orphan', driftPolicy: 'Ignore' })).toBe('Orphan Ignore');
   });
 
   it('are what status noted only where there is no connection, then the defaults', () => {
-    expect(of({}, { deletion: 'Orphan', drift: 'Ignore' }, undefined)).toBe('Orphan Ignore');
-    expect(of({}, undefined, undefined)).toBe('Delete Correct');
-    expect(of({}, { deletion: 'Delete', drift: 'whatever' }, undefined)).toBe('Delete Correct');
+    expect(inForce({}, { deletion: 'Orphan', drift: 'Ignore' }, undefined)).toBe('Orphan Ignore');
+    expect(inForce({}, undefined, undefined)).toBe('Delete Correct');
+    expect(inForce({}, { deletion: 'Delete', drift: 'whatever' }, undefined)).toBe('Delete Correct');
   });
 });

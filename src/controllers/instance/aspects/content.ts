@@ -1,5 +1,6 @@
 import type { InstanceOperationName } from '../../../service/index.ts';
 import { wouldWipe } from '../../record/differences.ts';
+import { uploadFingerprint } from '../../record/uploads.ts';
 import type { InstanceObservation } from '../decide.ts';
 import { accepts, phaseOf, type Pair } from '../pair.ts';
 import type { AspectState, InstanceStep, Meant } from './state.ts';
@@ -28,7 +29,7 @@ function putting(seen: InstanceObservation, needs: { tags: boolean; variables: b
   const meant: Meant[] = [];
   if (needs.variables && seen.missingFile !== undefined) {
     const file = seen.missingFile;
-    meant.push({ step: { do: 'upload', file }, fingerprint: `${file.path} ${file.hmac}` });
+    meant.push({ step: { do: 'upload', file }, fingerprint: uploadFingerprint(file) });
   } else if (plan.wiped.content.length > 0) {
     return { kind: 'held', verdict: wouldWipe(plan.wiped.content) };
   } else {

@@ -5,7 +5,7 @@ import { jittered } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { noteWrite, wasGlance } from '../../record/looks.ts';
+import { afresh, noteWrite, wasGlance } from '../../record/looks.ts';
 import { failed, notAccepted, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
@@ -13,7 +13,7 @@ import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
 import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
-import { AFRESH, runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
+import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
 import { mask, readTelling } from './telling.ts';
 
@@ -147,7 +147,7 @@ export class OperationRunner {
           `${current.event} is not possible now: the state is looked at anew`,
         );
       case 'end':
-        if (variablesDiffer && wasGlance(memory)) return AFRESH;
+        if (variablesDiffer && wasGlance(memory)) return afresh();
         return this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer });
       case 'wait':
         return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
