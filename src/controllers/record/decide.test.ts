@@ -169,9 +169,6 @@ describe('adopting', () => {
   });
 });
 
-const adopt = (value: Adoptee<Rec>): Step =>
-  decide({ adopt: 'r1', adoptee: { kind: 'seen', value, startedAt: 0 } });
-
 describe('adopting', () => {
   it('names the annotation that holds no id', () => {
     const step = adoptWith({ kind: 'noId' });
