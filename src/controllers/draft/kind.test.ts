@@ -23,8 +23,8 @@ it('a list entry proves that nothing has changed only by the same name and a kno
 
 it('a record of another type is no box to take over, whatever the schema begins with', () => {
   expect(misfitOf(box({ schema: 'https://any.example.com/v9/boxes/script' }), 'script')).toBeUndefined();
-  expect(misfitOf(box({ schema: 'https://any.example.com/v9/boxes/policy' }), 'script')).toMatchObject({
-    why: 'it is a box of type "policy", not "script"',
-  });
+  expect(misfitOf(box({ schema: 'https://any.example.com/v9/boxes/policy' }), 'script')?.why).toBe(
+    'it is a box of type "policy", not "script"',
+  );
   expect(misfitOf(box({}), 'policy')?.why).toContain('"unknown"');
 });

@@ -153,6 +153,9 @@ describe('creating', () => {
   });
 });
 
+const adoptWith = (value: Adoptee<Rec>): Step =>
+  decide({ adopt: 'r1', adoptee: { kind: 'seen', value, startedAt: 0 } });
+
 describe('adopting', () => {
   const free: NonNullable<Seen['adoptee']> = {
     kind: 'seen',
@@ -187,19 +190,18 @@ describe('adopting', () => {
 });
 
 describe('adopting', () => {
-  const adopt = (value: Adoptee<Rec>): Step =>
-    decide({ adopt: 'r1', adoptee: { kind: 'seen', value, startedAt: 0 } });
-
   it('names the annotation that holds no id', () => {
-    const step = adopt({ kind: 'noId' });
+    const step = adoptWith({ kind: 'noId' });
     expect(step).toMatchObject({ do: 'report', verdict: { reason: 'NeedsUser' } });
     expect(step).toHaveProperty('verdict.message', expect.stringContaining('boxwright.dev/adopt'));
   });
 
   it('claims nothing that is of something else, or cannot be compared yet', () => {
-    expect(reason(adopt({ kind: 'misfit', why: 'it was deployed from box b2' }))).toBe('Conflict');
-    expect(reason(adopt({ kind: 'uncompared', why: 'Box "web" has no record' }))).toBe('WaitingForReference');
-    expect(adopt({ kind: 'free', record: { id: 'r1' } })).toEqual({ do: 'claim', id: 'r1' });
+    expect(reason(adoptWith({ kind: 'misfit', why: 'it was deployed from box b2' }))).toBe('Conflict');
+    expect(reason(adoptWith({ kind: 'uncompared', why: 'Box "web" has no record' }))).toBe(
+      'WaitingForReference',
+    );
+    expect(adoptWith({ kind: 'free', record: { id: 'r1' } })).toEqual({ do: 'claim', id: 'r1' });
   });
 });
 
