@@ -46,7 +46,11 @@ describe('values that do not fit into status', () => {
       await shop.world.annotate('Box', 'web', { 'boxwright.dev/requested-at': token });
       await shop.world.edit('Box', 'web', { description: 'changed' });
       await shop.world.until(() => {
-        const [box] = shop.world.sandbox.admin.records('boxes') as unknown as { description: string }[];
+        const boxes = shop.world.sandbox.admin.records('boxes') as unknown as {
+          id: string;
+          description: string;
+        }[];
+        const box = boxes.find(({ id }) => id === shop.world.get('Box', 'web')?.status?.id);
         return box?.description === 'changed' && boxReady() === 'True Settled';
       });
       const puts = shop.writes(0).length;
