@@ -22,9 +22,10 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/{faults,interleavings}/**/*.test.ts'],
-          exclude: ['test/{faults,interleavings}/**/*.{long,real}.test.ts'],
+          include: ['test/{faults,interleavings,answers}/**/*.test.ts'],
+          exclude: ['test/{faults,interleavings,answers}/**/*.{long,real}.test.ts'],
           environment: 'node',
+          testTimeout: 60_000,
           maxWorkers: 2,
         },
       },
@@ -54,7 +55,7 @@ export default defineConfig({
             'test/**/*.long.test.ts',
             'test/faults/**/!(*.real).test.ts',
             'test/sandbox/page*.test.ts',
-            'test/{scenarios,interleavings}/**',
+            'test/{scenarios,interleavings,answers}/**',
             'node_modules/**',
           ],
           environment: 'node',

@@ -1,23 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceTransportError, type PortAnswer, type PortRequest } from '../../src/service/index.ts';
+import type { PortRequest } from '../../src/service/index.ts';
 import { answer, changed, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
-const BOX = `
-apiVersion: boxwright.dev/v1alpha1
-kind: Box
-metadata: {name: tools}
-spec: {connectionRef: {name: main}, description: Tools, events: {install: {inline: "echo one"}}}
-`;
 const PORT = '  variables: [{name: PORT, type: Port, value: "80"}]\n';
 const port = (value: string): object => ({ variables: [{ name: 'PORT', type: 'Port', value }] });
-
-/** One write of the operator: what brings it about, and how it is told from other calls. */
-interface Write {
-  name: string;
-  before?: (shop: Shop) => Promise<void>;
-  act: (shop: Shop) => Promise<unknown>;
-  is: (request: PortRequest) => boolean;
-}
 
 const online = async (shop: Shop): Promise<void> => {
   await shop.world.apply(instance(PORT));
@@ -28,122 +14,6 @@ const on =
   (method: string, path: RegExp) =>
   (request: PortRequest): boolean =>
     request.method === method && path.test(request.path);
-
-/** Every write that the operator knows. */
-const WRITES: readonly Write[] = [
-  { name: 'POST of a box', act: (shop) => shop.world.apply(BOX), is: on('POST', /^\/services\/boxes$/) },
-  { name: 'upload for a box', act: (shop) => shop.world.apply(BOX), is: on('POST', /^\/services\/blobs/) },
-  { name: 'PUT of a box', act: (shop) => shop.world.apply(BOX), is: on('PUT', /^\/services\/boxes\/[^/]+$/) },
-  {
-    name: 'DELETE of a box',
-    before: async (shop) => {
-      await shop.world.apply(BOX);
-      await shop.world.until(() => shop.world.ready('Box', 'tools') === 'True');
-    },
-    act: (shop) => shop.world.delete('Box', 'tools'),
-    is: on('DELETE', /^\/services\/boxes\//),
-  },
-  {
-    name: 'POST of an instance',
-    act: (shop) => shop.world.apply(instance()),
-    is: on('POST', /^\/services\/instances$/),
-  },
-  {
-    name: 'upload for an instance',
-    before: online,
-    act: (shop) => edit(shop, { variables: [{ name: 'CONF', type: 'File', file: { inline: 'a' } }] }),
-    is: on('POST', /^\/services\/blobs/),
-  },
-  {
-    name: 'PUT of an instance',
-    before: online,
-    act: (shop) => edit(shop, port('81')),
-    is: on('PUT', /^\/services\/instances\/[^/]+$/),
-  },
-  ...(
-    [
-      ['reconfigure', (shop) => edit(shop, port('81'))],
-      [
-        'reinstall',
-        (shop) => shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' }),
-      ],
-      ['shutdown', (shop) => edit(shop, { powerState: 'Stopped' })],
-    ] as const satisfies [string, (shop: Shop) => Promise<void>][]
-  ).map(([operation, act]) => ({
-    name: operation,
-    before: online,
-    act,
-    is: on('PUT', new RegExp(`/${operation}$`)),
-  })),
-  {
-    name: 'poweron',
-    before: async (shop) => {
-      await shop.world.apply(instance('  powerState: Stopped'));
-      await shop.world.until(() => shop.ready() === 'True ShutDown', HOUR);
-    },
-    act: (shop) => edit(shop, { powerState: 'Running' }),
-    is: on('PUT', /\/poweron$/),
-  },
-  {
-    name: 'terminate',
-    before: online,
-    act: (shop) => shop.world.delete('Instance', 'web-eu'),
-    is: on('DELETE', /operation=(force_)?terminate/),
-  },
-  {
-    name: 'delete of an instance',
-    before: online,
-    act: (shop) => shop.world.delete('Instance', 'web-eu'),
-    is: on('DELETE', /operation=delete/),
-  },
-];
-
-/** How the service answers, and how often a write may be sent to it in an hour. */
-interface Answering {
-  name: string;
-  reply: (request: PortRequest) => PortAnswer;
-  most: number;
-}
-
-const says = (code: number, headers?: Record<string, string>) => (): PortAnswer =>
-  answer(code, { message: `no, says ${code}` }, headers);
-const PASSING = 20;
-const REFUSED = 6;
-
-const ANSWERS: readonly Answering[] = [
-  ...[400, 401, 403, 404, 409].map((code) => ({ name: String(code), reply: says(code), most: REFUSED })),
-  { name: '429 with Retry-After', reply: says(429, { 'retry-after': '7' }), most: PASSING },
-  { name: '500', reply: says(500), most: PASSING },
-  {
-    name: 'a reset',
-    reply: () => {
-      throw new ServiceTransportError('Broken', 'reset', { maybeSent: true });
-    },
-    most: PASSING,
-  },
-];
-
-describe.each(WRITES)('$name', ({ before, act, is }) => {
-  let shop: Shop;
-  beforeEach(async () => {
-    shop = await Shop.open();
-  });
-  afterEach(() => shop.close());
-
-  it.each(ANSWERS)('answered with $name for an hour is not hammered', async ({ reply, most }) => {
-    await before?.(shop);
-    let sent = 0;
-    shop.judge = (request) => {
-      if (!is(request)) return undefined;
-      sent += 1;
-      return reply(request);
-    };
-    await act(shop);
-    await shop.world.advance(HOUR);
-    expect(sent).toBeGreaterThan(0);
-    expect(sent).toBeLessThanOrEqual(most);
-  });
-});
 
 describe('a service that', () => {
   let shop: Shop;

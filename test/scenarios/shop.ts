@@ -81,7 +81,7 @@ export interface StoredInstance {
 export class Shop {
   readonly world: World;
   /** Answers calls to the service in its stead; undefined lets them through. */
-  judge: (request: PortRequest) => PortAnswer | undefined = () => undefined;
+  judge: (request: PortRequest) => PortAnswer | undefined | Promise<PortAnswer> = () => undefined;
   /** Changes what the service is sent. */
   alter: (request: PortRequest) => PortRequest = (request) => request;
   /** Changes what the service has answered. */
@@ -92,7 +92,7 @@ export class Shop {
       ...options,
       servicePort: (port: ServicePort) => ({
         send: async (request) =>
-          this.judge(request) ?? this.spoil(request, await port.send(this.alter(request))),
+          (await this.judge(request)) ?? this.spoil(request, await port.send(this.alter(request))),
       }),
     });
   }

@@ -1,0 +1,3 @@
+import { judgeEveryWrite } from './every-write.ts';
+
+judgeEveryWrite(1);
