@@ -260,8 +260,8 @@ it('that moved to a service without the records names both endpoints, and is loo
   await world.edit('Connection', 'main', { endpoint: 'https://other.test' });
   await world.until(() => reasonOf(world, 'Box', 'web') === 'False NeedsUser', 15 * 60_000);
   const message = world.condition('Box', 'web', 'Ready')?.message;
-  expect(message).toContain('found last at https://service.test');
-  expect(message).toContain('points to https://other.test');
+  expect(message).toContain('last found at https://service.test with ops@example.com');
+  expect(message).toContain('the connection is to https://other.test');
   const calls = (): number => other.admin.calls({}).length;
   await world.advance(3_600_000);
   const before = calls();

@@ -189,7 +189,6 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, signal);
     const { created } = memory;
     memory.created = undefined;
-    memory.attempts.clearAspect('create');
     memory.intent = undefined;
     if (memory.observed?.record.id === id) {
       memory.observed = { ...memory.observed, fromWrite: true };

@@ -60,6 +60,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
       memory.attempts.succeeded('read', AWAY);
+      // Only now: a create may be answered with a record that no read ever shows.
+      memory.attempts.clearAspect('create');
       memory.glances = 0;
       memory.absence.noteFound();
       memory.deletes.noteFound();
