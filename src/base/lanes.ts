@@ -1,14 +1,15 @@
-import { LANES, moreUrgent, type Lane } from './priority.ts';
-
-/** After so many turns of more urgent lanes, edits aside, a waiting lane has its own, so that none starves. */
-const PASSED_OVER: Readonly<Record<Exclude<Lane, 'edit'>, number>> = { user: 8, normal: 1, periodic: 8 };
-/** Edits go before all else; after so many in a row one turn is somebody else's. */
-const EDITS_IN_A_ROW = 8;
+import { isOfPerson, LANES, type Lane } from './priority.ts';
 
 /**
- * Items that wait for a turn, by lane. Edits go first. Then come what people have made or deleted and ordinary work,
- * turn about, and every now and then a periodic look. Within a lane each group (such as a namespace) has its turn,
- * and within a group it is first come, first served. An item is in one lane at a time.
+ * How many turns each lane has while all wait. What is begun goes ahead of what is not: otherwise every creation waits
+ * until all others have begun.
+ */
+const SHARES: Readonly<Record<Lane, number>> = { edit: 64, user: 2, normal: 6, periodic: 1 };
+
+/**
+ * Items that wait for a turn, by lane. Each lane has its share of the turns; one that was empty claims none that it
+ * missed, and has its first at once where a person waits. Within a lane each group (such as a namespace) has its turn, and within a group it is
+ * first come, first served. An item is in one lane at a time.
  */
 export class Lanes<T> {
   readonly #lines: Record<Lane, Map<string, Set<T>>> = {
@@ -18,8 +19,9 @@ export class Lanes<T> {
     periodic: new Map(),
   };
   readonly #sizes: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
-  readonly #passedOver: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
-  #editsInARow = 0;
+  /** When the next turn of each lane is due, in the time that all lanes share; the latest that was given. */
+  readonly #due: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
+  #now = 0;
 
   get size(): number {
     return LANES.reduce((sum, lane) => sum + this.#sizes[lane], 0);
@@ -33,6 +35,10 @@ export class Lanes<T> {
     const groups = this.#lines[lane];
     const line = groups.get(group) ?? new Set();
     if (line.has(item)) return;
+    if (this.#sizes[lane] === 0) {
+      const first = isOfPerson(lane) ? this.#now : this.#now + 1 / SHARES[lane];
+      this.#due[lane] = Math.max(this.#due[lane], first);
+    }
     groups.set(group, line.add(item));
     this.#sizes[lane] += 1;
   }
@@ -46,34 +52,20 @@ export class Lanes<T> {
 
   /** Takes the item out whose turn it is, of the lanes that are open. */
   take(isOpen: (lane: Lane) => boolean = () => true): { item: T; lane: Lane } | undefined {
-    const waiting = LANES.filter((lane) => this.#sizes[lane] > 0 && isOpen(lane));
-    const lane = this.#choose(waiting);
+    let lane: Lane | undefined;
+    for (const other of LANES) {
+      if (this.#sizes[other] === 0 || !isOpen(other)) continue;
+      if (lane === undefined || this.#due[other] < this.#due[lane]) lane = other;
+    }
     if (lane === undefined) return undefined;
-    this.#editsInARow = lane === 'edit' ? this.#editsInARow + 1 : 0;
-    if (lane !== 'edit') this.#passOver(lane, waiting);
+    // A lane that was closed may be due long since.
+    this.#now = Math.max(this.#now, this.#due[lane]);
+    this.#due[lane] = this.#now + 1 / SHARES[lane];
     return { item: this.#takeOf(lane), lane };
   }
 
   *[Symbol.iterator](): Generator<T> {
     for (const lane of LANES) for (const line of this.#lines[lane].values()) yield* line;
-  }
-
-  #choose(waiting: readonly Lane[]): Lane | undefined {
-    const [first, ...others] = waiting;
-    if (first !== 'edit') return this.#starved(waiting) ?? first;
-    if (this.#editsInARow < EDITS_IN_A_ROW) return first;
-    return this.#starved(others) ?? others[0] ?? first;
-  }
-
-  #passOver(lane: Lane, waiting: readonly Lane[]): void {
-    this.#passedOver[lane] = 0;
-    for (const other of waiting) {
-      if (other !== lane && moreUrgent(lane, other) === lane) this.#passedOver[other] += 1;
-    }
-  }
-
-  #starved(waiting: readonly Lane[]): Lane | undefined {
-    return waiting.findLast((lane) => lane !== 'edit' && this.#passedOver[lane] >= PASSED_OVER[lane]);
   }
 
   #takeOf(lane: Lane): T {

