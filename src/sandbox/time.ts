@@ -1,5 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 
+/** Whether the service's clock may stand there: later times cannot be written, and it has to have room to go on. */
+export const isServiceTime = (ms: number): boolean => ms >= 0 && ms < Date.UTC(9999, 0);
+
 /**
  * The service's own time: the injected clock plus a skew that the admin port moves. Stamps are unique and
  * never go back, so `updated` differs after every change (service-behaviour.md 2.4).

@@ -14,6 +14,7 @@ import { exportState } from '../state/export.ts';
 import { importState } from '../state/import.ts';
 import { resetState } from '../state/reset.ts';
 import { grantToken, tokenHash } from '../security/tokens.ts';
+import { isServiceTime } from '../time.ts';
 import { restore, snapshot, type Snapshot } from './snapshot.ts';
 
 /** Tables that can be edited by hand. */
@@ -112,6 +113,9 @@ export class Admin {
 
   #moveClock(ms: number): void {
     const { time, store } = this.#service;
+    if (!isServiceTime(time.now() + ms)) {
+      throw new Error(`a jump of ${ms} ms leads too far: the clock goes from 1970 to 9998`);
+    }
     time.setSkew(time.skew + ms);
     store.database.run(() => store.settings.put({ id: 'skew', value: time.skew }));
   }

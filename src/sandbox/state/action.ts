@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { writePrivateFile } from '../private-file.ts';
 import { Store } from '../store/store.ts';
@@ -66,6 +67,12 @@ function placeOf({ credentialsFile, data }: StateOptions): Place {
 
 /** The data of a sandbox that does not run. */
 function stopped(data: string): Place {
+  const kept = (): void => {
+    if (existsSync(join(data, 'sandbox.db'))) return;
+    throw new Error(
+      `--data ${data}: no sandbox has kept anything there; name the --data it was started with`,
+    );
+  };
   const work = async <T>(task: (store: Store, now: number) => T): Promise<T> => {
     const store = new Store(data);
     try {
@@ -76,28 +83,43 @@ function stopped(data: string): Place {
     }
   };
   return {
-    export: (secrets) => work((store, now) => format(exportState(store, { now, secrets }))),
-    import: (text) =>
-      work((store) => {
-        const state = parseState(text);
+    export: async (secrets) => {
+      kept();
+      return work((store, now) => format(exportState(store, { now, secrets })));
+    },
+    import: async (text) => {
+      // Before the data are made or opened: a state that is refused leaves nothing behind.
+      const state = parseState(text);
+      return work((store) => {
         importState(store, state);
         const value = state.now - systemClock.now();
         store.database.run(() => store.settings.put({ id: 'skew', value }));
-      }),
-    reset: () => work((store, now) => resetState(store, now)),
+      });
+    },
+    reset: async () => {
+      kept();
+      return work((store, now) => resetState(store, now));
+    },
   };
 }
 
 const format = (state: unknown): string => `${JSON.stringify(state, null, 2)}\n`;
 
+function credentialsOf(text: string): { adminUrl?: unknown; adminToken?: unknown } {
+  try {
+    return (JSON.parse(text) ?? {}) as object;
+  } catch {
+    return {};
+  }
+}
+
 /** A sandbox that runs, by its admin port. */
 function running(credentialsFile: string): Place {
-  const { adminUrl, adminToken } = JSON.parse(readFileSync(credentialsFile, 'utf8')) as Record<
-    string,
-    unknown
-  >;
-  if (typeof adminUrl !== 'string' || typeof adminToken !== 'string') {
-    throw new Error(`--credentials-file ${credentialsFile}: it names no admin port`);
+  const { adminUrl, adminToken } = credentialsOf(readFileSync(credentialsFile, 'utf8'));
+  if (typeof adminUrl !== 'string' || !URL.canParse(adminUrl) || typeof adminToken !== 'string') {
+    throw new Error(
+      `--credentials-file ${credentialsFile}: it names no admin port; give the file that the sandbox wrote`,
+    );
   }
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: string): Promise<unknown> => {
     // Loaded here: a sandbox that only serves does without it.
@@ -106,6 +128,11 @@ function running(credentialsFile: string): Place {
       method,
       headers: { authorization: `Bearer ${adminToken}` },
       ...(body === undefined ? {} : { body }),
+    }).catch((cause: unknown) => {
+      const message =
+        `--credentials-file ${credentialsFile}: no sandbox answers at ${adminUrl}; ` +
+        'start it, or name its --data instead';
+      throw new Error(message, { cause });
     });
     const value = await answer.json();
     if (statusCode >= 300)

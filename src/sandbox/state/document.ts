@@ -1,4 +1,5 @@
 import { MIGRATIONS, TABLES } from '../store/migrations.ts';
+import { isServiceTime } from '../time.ts';
 
 /** Thrown when a file holds no state that can be imported. */
 export class StateError extends Error {
@@ -105,6 +106,7 @@ export function checkState(value: unknown): StateDocument {
     throw new StateError(`the state has layout ${String(layout)}, this build knows ${MIGRATIONS.length}`);
   }
   if (typeof now !== 'number' || !Number.isFinite(now)) throw new StateError('now: is no number');
+  if (!isServiceTime(now)) throw new StateError('now: is no time from 1970 to 9998, in milliseconds');
   if (!isObject(tables)) throw new StateError('tables: is no object');
   for (const [name, records] of Object.entries(tables)) checkTable(name, records);
   for (const [name, texts] of Object.entries({ gone, content })) {

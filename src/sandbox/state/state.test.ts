@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -108,6 +108,8 @@ test.each([
   ['[]', 'this is no exported state'],
   [{ ...STATE, layout: 99 }, 'the state has layout 99'],
   [{ ...STATE, now: 'yesterday' }, 'now: is no number'],
+  [{ ...STATE, now: 1e300 }, 'now: is no time from 1970 to 9998'],
+  [{ ...STATE, now: -1 }, 'now: is no time from 1970 to 9998'],
   [{ ...STATE, tables: { accounts: [] } }, 'there is nobody'],
   [{ ...STATE, tables: { accounts: ACCOUNTS, colours: [] } }, 'tables.colours: there is no such table'],
   [{ ...STATE, tables: { accounts: [...ACCOUNTS, ...ACCOUNTS] } }, 'the id a is there twice'],
@@ -115,6 +117,12 @@ test.each([
   [{ ...STATE, content: { x: 1 } }, 'content: is no object of texts'],
 ])('refuses %j, and says why', (state, message) => {
   expect(() => parseState(typeof state === 'string' ? state : JSON.stringify(state))).toThrow(message);
+});
+
+test.each([1e300, 1e18, -1e18])('a jump of %d ms is refused, and the service goes on', async (ms) => {
+  const { sandbox, deployable, deploy } = await startFixture();
+  expect(() => sandbox.admin.jump(ms)).toThrow('the clock goes from 1970 to 9998');
+  expect((await deploy(await deployable())).state).toBe('processing');
 });
 
 test('a state that is refused changes nothing', async () => {
@@ -189,4 +197,29 @@ test('the state of a sandbox that runs goes through its admin port', async () =>
   await expect(act('import', { credentialsFile }, wrong)).rejects.toThrow('start with --schema-base');
   expect(readFileSync(credentialsFile, 'utf8')).toContain(address.adminUrl);
   await sandbox.stop();
+});
+
+test('a folder without a sandbox has no state, and none is made in it', async () => {
+  const { folder, act } = work();
+  const data = join(folder, 'mistyped');
+  for (const action of ['export', 'reset'] as const) {
+    await expect(act(action, { data })).rejects.toThrow(`--data ${data}: no sandbox has kept anything there`);
+  }
+  await expect(act('import', { data }, '{}')).rejects.toThrow('this is no exported state');
+  expect(existsSync(data)).toBe(false);
+});
+
+test('a credentials file that leads to no sandbox is named, with what to do', async () => {
+  const { folder, act } = work();
+  const credentialsFile = join(folder, 'creds.json');
+  for (const text of ['hello', 'null', '{}', '{"adminUrl":"nowhere","adminToken":"x"}']) {
+    writeFileSync(credentialsFile, text);
+    await expect(act('export', { credentialsFile })).rejects.toThrow(
+      `--credentials-file ${credentialsFile}:`,
+    );
+  }
+  const sandbox = createSandbox();
+  writeFileSync(credentialsFile, JSON.stringify(await sandbox.start({ port: 0, adminPort: 0 })));
+  await sandbox.stop();
+  await expect(act('export', { credentialsFile })).rejects.toThrow('name its --data instead');
 });
