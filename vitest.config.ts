@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** By default Vitest keeps one core for itself: on two, it would run one file at a time. */
+const FILES_AT_A_TIME = 2;
+
 /**
  * unit: beside the source, no process and no network but loopback; faults: whole worlds in one process on a
  * virtual clock; page: the page of the embedded service in a browser; integration: against the real control
@@ -17,6 +20,7 @@ export default defineConfig({
           environment: 'node',
           // None takes a second by itself, but the machine may have other things to do.
           testTimeout: 20_000,
+          maxWorkers: FILES_AT_A_TIME,
         },
       },
       {
@@ -26,7 +30,7 @@ export default defineConfig({
           exclude: ['test/{faults,interleavings,answers}/**/*.{long,real}.test.ts'],
           environment: 'node',
           testTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_A_TIME,
         },
       },
       {
@@ -35,6 +39,7 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           environment: 'node',
           testTimeout: 60_000,
+          maxWorkers: FILES_AT_A_TIME,
         },
       },
       {
@@ -44,7 +49,7 @@ export default defineConfig({
           environment: 'node',
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_A_TIME,
         },
       },
       {
@@ -63,7 +68,7 @@ export default defineConfig({
           // Two slow cores, and another test file at the same time: what hangs may be told late.
           testTimeout: 180_000,
           hookTimeout: 300_000,
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_A_TIME,
         },
       },
       {

@@ -1,6 +1,7 @@
 /**
  * Runs stages one after the other, all of them whatever fails, and prints how each ended and, as the last
- * line, how many tests passed and failed. Exits with 1 when anything failed.
+ * line, how many tests passed and failed. Exits with 1 when anything failed. Commands that follow one another
+ * run two at a time, and each prints all that it has to say once it has ended; tests have both cores anyway.
  *
  * Usage: node scripts/stages.ts <stage...>, with stages `check`, `integration`, `long`.
  */
@@ -24,6 +25,9 @@ interface Outcome {
   failures: readonly string[];
 }
 
+/** Most of them keep one core busy. */
+const COMMANDS_AT_A_TIME = 2;
+
 const STAGES: Readonly<Record<string, readonly Step[]>> = {
   check: [
     command('format', 'prettier', '--check', '--log-level', 'warn', '--cache', '.'),
@@ -46,40 +50,61 @@ function tests(...projects: string[]): Step {
   return { kind: 'tests', name: `${projects.join(' and ')} tests`, projects };
 }
 
-async function runStep(step: Step): Promise<Outcome> {
-  const start = performance.now();
-  process.stdout.write(`\n== ${step.name}\n`);
-  const result = step.kind === 'command' ? await runCommand(step.command) : await runTests(step.projects);
-  const ms = performance.now() - start;
-  process.stdout.write(`== ${step.name}: ${result.ok ? 'ok' : 'FAILED'} (${formatDuration(ms)})\n`);
-  return { name: step.name, ms, ...result };
+/** Runs steps and returns how they ended, in their order; fewer when a signal came meanwhile. */
+async function runSteps(steps: readonly Step[]): Promise<Outcome[]> {
+  const ended = new Map<Step, Outcome>();
+  const waiting = [...steps];
+  const nextOf = (kind: Step['kind']): Step | undefined => {
+    if (interrupted) waiting.length = 0;
+    return waiting[0]?.kind === kind ? waiting.shift() : undefined;
+  };
+  const runAll = async (kind: Step['kind']): Promise<void> => {
+    for (let step = nextOf(kind); step !== undefined; step = nextOf(kind))
+      ended.set(step, await runStep(step));
+  };
+  while (waiting.length > 0) {
+    await Promise.all(Array.from({ length: COMMANDS_AT_A_TIME }, () => runAll('command')));
+    await runAll('tests');
+  }
+  return steps.map((step) => ended.get(step)).filter((outcome) => outcome !== undefined);
 }
 
-type Result = Omit<Outcome, 'name' | 'ms'>;
+async function runStep(step: Step): Promise<Outcome> {
+  const start = performance.now();
+  const heading = `\n== ${step.name}\n`;
+  if (step.kind === 'tests') process.stdout.write(heading);
+  const result = step.kind === 'command' ? await runCommand(step.command) : await runTests(step.projects);
+  const ms = performance.now() - start;
+  if (step.kind === 'command') process.stdout.write(heading + result.output);
+  process.stdout.write(`== ${step.name}: ${result.ok ? 'ok' : 'FAILED'} (${formatDuration(ms)})\n`);
+  const { ok, totals, failures } = result;
+  return { name: step.name, ok, ms, totals, failures };
+}
+
+interface Result extends Omit<Outcome, 'name' | 'ms'> {
+  /** What is not printed yet. */
+  output: string;
+}
 
 async function runCommand(words: readonly string[]): Promise<Result> {
-  const ok = (await run(words)) === 0;
+  const { code, output } = await run(words, 'pipe');
+  const ok = code === 0;
   // Counted among the failures, so that the last line never looks better than the run was.
-  return { ok, totals: ok ? NO_TESTS : { passed: 0, failed: 1, skipped: 0 }, failures: [] };
+  return { ok, totals: ok ? NO_TESTS : { passed: 0, failed: 1, skipped: 0 }, failures: [], output };
 }
 
 async function runTests(projects: readonly string[]): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'boxwright-report-'));
   const report = join(folder, 'report.json');
   try {
-    const code = await run([
-      'vitest',
-      'run',
-      ...projects.flatMap((project) => ['--project', project]),
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ]);
+    const words = ['vitest', 'run', ...projects.flatMap((project) => ['--project', project])];
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const { code } = await run([...words, ...reporters], 'inherit');
     const read = readReport(report);
     const totals = totalsOf(read, code);
     const failures = failuresOf(read, process.cwd());
     if (totals.failed > 0 && failures.length === 0) failures.push('outside of any test: it is told above');
-    return { ok: totals.failed === 0, totals, failures };
+    return { ok: totals.failed === 0, totals, failures, output: '' };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -94,10 +119,20 @@ function readReport(path: string): unknown {
   }
 }
 
-/** The exit code; 1 when a signal ended the command or it could not be started. */
-function run([program = '', ...args]: readonly string[]): Promise<number> {
+interface Exit {
+  /** 1 when a signal ended the command or it could not be started. */
+  code: number;
+  /** What it wrote, with `pipe`. */
+  output: string;
+}
+
+function run([program = '', ...args]: readonly string[], out: 'inherit' | 'pipe'): Promise<Exit> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: 'inherit' });
+    const child = spawn(program, args, { stdio: ['inherit', out, out] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    }
     const forward = (signal: NodeJS.Signals): void => {
       interrupted = true;
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
@@ -106,11 +141,13 @@ function run([program = '', ...args]: readonly string[]): Promise<number> {
     for (const signal of signals) process.on(signal, forward);
     const finish = (code: number | null): void => {
       for (const signal of signals) process.off(signal, forward);
-      resolve(code ?? 1);
+      resolve({ code: code ?? 1, output });
     };
-    child.once('exit', finish);
+    // `close` comes once all of its output is here.
+    child.once('close', finish);
     child.once('error', (error) => {
-      process.stderr.write(`${program}: ${error.message}\n`);
+      output += `${program}: ${error.message}\n`;
+      if (out === 'inherit') process.stderr.write(output);
       finish(1);
     });
   });
@@ -123,10 +160,7 @@ if (names.length === 0 || unknown.length > 0) {
   process.stderr.write(`usage: node scripts/stages.ts <${Object.keys(STAGES).join('|')}>...\n`);
   process.exit(2);
 }
-const outcomes: Outcome[] = [];
-for (const step of names.flatMap((name) => STAGES[name] ?? [])) {
-  if (!interrupted) outcomes.push(await runStep(step));
-}
+const outcomes = await runSteps(names.flatMap((name) => STAGES[name] ?? []));
 
 process.stdout.write('\n');
 for (const { name, ok, ms, totals, failures } of outcomes) {
