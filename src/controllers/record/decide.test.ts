@@ -61,7 +61,7 @@ const intended = (outcome: SentOutcome, more: Partial<CreateIntent> = {}): Seen[
 });
 function absent(): Existence<Rec> {
   const log = new AbsenceLog();
-  const look = { missing: true, workspaceReadable: true, listed: false };
+  const look = { id: 'i-1', missing: true, workspaceReadable: true, listed: false };
   for (const startedAt of [0, 10_000]) log.note({ ...look, startedAt }, 0);
   return log.note({ ...look, startedAt: 20_000 }, 0);
 }

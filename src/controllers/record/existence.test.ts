@@ -4,6 +4,7 @@ import { AbsenceLog, goneAfterDelete, type AbsentLook, type Absent } from './exi
 
 const LAG = 60_000;
 const look = (startedAt: number, more: Partial<AbsentLook> = {}): AbsentLook => ({
+  id: 'i-1',
   startedAt,
   missing: true,
   workspaceReadable: true,
@@ -44,6 +45,26 @@ describe('absence', () => {
     two.note(look(10_000), 20_000);
     two.note(look(10_001), 20_000);
     expect(two.note(look(14_999), 20_000).kind).toBe('unproved');
+  });
+
+  it('stays proved until the record is seen or written, and of that record alone', () => {
+    const log = new AbsenceLog();
+    expect(provedAt(log, { everyMs: 10_000 })).toBeDefined();
+    expect(log.note(look(9_000_000), LAG).kind).toBe('absent');
+    expect(log.note(look(9_000_001, { workspaceReadable: false }), LAG).kind).toBe('unproved');
+    expect(log.note(look(9_000_002), LAG).kind).toBe('absent');
+    expect(log.note(look(9_000_003, { id: 'i-2' }), LAG).kind).toBe('unproved');
+    expect(log.note(look(9_000_004), LAG).kind).toBe('unproved');
+    for (const upset of [
+      (other: AbsenceLog) => other.noteFound(),
+      (other: AbsenceLog) => other.noteWrite(0),
+      (other: AbsenceLog) => void other.note(look(0, { listed: true }), LAG),
+    ]) {
+      const other = new AbsenceLog();
+      expect(provedAt(other, { everyMs: 10_000 })).toBeDefined();
+      upset(other);
+      expect(other.note(look(9_000_000), LAG).kind).toBe('unproved');
+    }
   });
 
   it('counts from our last write where that came later', () => {

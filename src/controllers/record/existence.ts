@@ -28,6 +28,8 @@ export interface Unproved {
 
 /** One look that did not see the record. All parts come from the same credential. */
 export interface AbsentLook {
+  /** Id of the record. */
+  id: string;
   /** When the look began, monotonic milliseconds. */
   startedAt: number;
   /** The single GET answered in a way that counts: with 404. */
@@ -49,11 +51,14 @@ const WINDOWS_WHEN_ALL_GONE = 5;
 /** After the first look that does not see it another comes so soon, milliseconds; then less and less often. */
 const FIRST_LOOK_MS = 1_000;
 
-/** Collects looks at one record until they prove that it is gone. */
+/** Collects looks at the record of one resource until they prove that it is gone. */
 export class AbsenceLog {
+  /** Of which record it speaks. */
+  #id: string | undefined;
   /** When the looks that count began, when the last of them was, and those a quarter of the window apart. */
   #run: { since: number; last: number; counted: number; countedAt: number } | undefined;
   #looks = 0;
+  #isProved = false;
   #lastWriteAt: number | undefined;
 
   /** When the last write of ours to the record ended, monotonic milliseconds. */
@@ -65,23 +70,28 @@ export class AbsenceLog {
   noteWrite(at: number): void {
     this.#lastWriteAt = at;
     this.#run = undefined;
+    this.#isProved = false;
   }
 
   /** The record was seen. */
   noteFound(): void {
     this.#run = undefined;
     this.#looks = 0;
+    this.#isProved = false;
   }
 
   /**
    * Adds a look. Gone is what no look has shown for a window (a lag window, or {@link SHORTEST_PROOF_MS}) since the
    * first such look or our last write, in three looks a quarter of the window apart at the least. A look that
-   * proves nothing counts neither way, but more than half a window without one that counts begins anew.
+   * proves nothing counts neither way, but more than half a window without one that counts begins anew. What is
+   * proved stays so, until the record or an entry of it is seen or we write.
    */
   note(look: AbsentLook, lagWindowMs: number): Absent | Unproved {
     const window = Math.max(lagWindowMs, SHORTEST_PROOF_MS);
     const spacing = window / 4;
     const allGone = look.allGone === true;
+    if (look.id !== this.#id) this.noteFound();
+    this.#id = look.id;
     this.#looks += 1;
     const again = (longest: number): Unproved => ({
       kind: 'unproved',
@@ -89,8 +99,12 @@ export class AbsenceLog {
       looks: this.#looks,
       allGone,
     });
-    if (look.listed) this.#run = undefined;
+    if (look.listed) {
+      this.#run = undefined;
+      this.#isProved = false;
+    }
     if (look.listed || !look.missing || !look.workspaceReadable) return again(spacing);
+    if (this.#isProved) return { kind: 'absent', [proof]: true };
     const { startedAt } = look;
     const run = this.#run;
     if (run === undefined || startedAt - run.last > window / 2) {
@@ -103,7 +117,8 @@ export class AbsenceLog {
       run.countedAt = startedAt;
     }
     const from = run.since + window * (allGone ? WINDOWS_WHEN_ALL_GONE : 1);
-    if (run.counted >= LOOKS_NEEDED && startedAt >= from) return { kind: 'absent', [proof]: true };
+    this.#isProved = run.counted >= LOOKS_NEEDED && startedAt >= from;
+    if (this.#isProved) return { kind: 'absent', [proof]: true };
     return again(startedAt < from ? Math.min(spacing, from - startedAt) : spacing);
   }
 }

@@ -239,6 +239,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const { lagWindowMs, processingMs } = handle.poll;
     const proof = absence.note(
       {
+        id,
         startedAt: answer.startedAt,
         // Nobody else answers 403 here for what a delete of ours may have taken away.
         missing: answer.status === 404 || standing !== undefined,
@@ -251,6 +252,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (proof.kind === 'absent' || pass.resource.metadata.deletionTimestamp === undefined) {
       return seen(proof, list.startedAt);
     }
+    if (standing === 'unanswered' && answer.status === 403) return seen(proof, list.startedAt);
     const soon = Math.min(proof.recheckAfterMs, processingMs);
     if (standing !== undefined) return seen({ ...proof, recheckAfterMs: soon }, list.startedAt);
     const askInMs = deletes.nextInMs(handle.client.stamp(), absence.lastWriteAt, lagWindowMs);
