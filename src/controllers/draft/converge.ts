@@ -14,7 +14,7 @@ import {
   type Difference,
 } from '../record/differences.ts';
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
-import { afresh, noteWrite, wasGlance } from '../record/looks.ts';
+import { afresh, noteWrite, takeOver, wasGlance } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
 import {
   heldVerdict,
@@ -119,6 +119,7 @@ export async function convergeDraft<R extends DraftResource>(
   };
   if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
+    takeOver(memory);
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
       fields: {
@@ -146,8 +147,8 @@ async function uploadOne<R extends DraftResource>(
   if (held !== undefined) return { verdict: heldVerdict(held, uploading), fields: {} };
   const said = await uploadOnce(pass, file, attempt);
   if (said !== undefined) return { verdict: said, fields: {} };
-  // The record has not changed by this: the next pass takes over what this one has read.
-  if (memory.observed !== undefined) memory.observed.fromWrite = true;
+  // The record has not changed by this.
+  takeOver(memory);
   return { verdict: uploading(), fields: {}, again: true, quiet: true };
 }
 
@@ -195,7 +196,7 @@ async function put<R extends DraftResource>(
       corrected,
     };
   }
-  memory.observed = { record: answer, startedAt: write.endedAt, fromWrite: false };
+  memory.observed = { record: answer, startedAt: write.endedAt, takeOver: false };
   const fields = inPlace<R>(draft, urlOf, answer);
   if (answer.name !== undefined && answer.name !== draft.name) {
     const said = attempts.refused('content', fingerprint, nameTaken(draft));

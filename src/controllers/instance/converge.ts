@@ -8,7 +8,7 @@ import type { OperatorContext } from '../context.ts';
 import { Digest } from '../digest.ts';
 import { drifted, driftList, type Difference } from '../record/differences.ts';
 import { conditionOf, type Convergence } from '../record/kind.ts';
-import { afresh, wasGlance } from '../record/looks.ts';
+import { afresh, takeOver, wasGlance } from '../record/looks.ts';
 import type { Attempt } from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -214,14 +214,18 @@ export class InstanceConvergence {
   ): Promise<Convergence<Instance>> {
     const { step, aspect, fingerprint } = choice;
     const attempt: Attempt = { attempts: pass.memory.attempts, aspect, fingerprint };
+    const note = (noted: InstanceFields, message: string): Convergence<Instance> => {
+      takeOver(pass.memory);
+      return { verdict: verdict('Updating', message), fields: noted, again: true };
+    };
     switch (step.do) {
       case 'noteLease':
-        return this.#note({ ...fields, ...leaseNote(seen) }, 'The lease is being put on the instance');
+        return note({ ...fields, ...leaseNote(seen) }, 'The lease is being put on the instance');
       case 'dropLeaseSource':
         pass.memory.attempts.succeeded(aspect, fingerprint);
-        return this.#note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
+        return note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
       case 'noteManaged':
-        return this.#note(
+        return note(
           { ...fields, ...managedUnion(pass, seen.plan, desired, step.of) },
           'The change is being put on the record',
         );
@@ -233,7 +237,7 @@ export class InstanceConvergence {
       case 'put':
         if (pass.resource.status.appliedHash === undefined && seen.appliedHash !== undefined) {
           // What was on the record before would not be known afterwards.
-          return this.#note(fields, 'The record is taken over');
+          return note(fields, 'The record is taken over');
         }
         return putRecord(pass, record, desired, seen, {
           why: step.why,
@@ -250,7 +254,7 @@ export class InstanceConvergence {
       case 'refuseRequest': {
         const message = `The request ${step.of} is not carried out: ${step.message}`;
         const { handledRequests } = pass.resource.status;
-        return this.#note(
+        return note(
           {
             ...fields,
             handledRequests: { ...handledRequests, ...seen.handled, [step.of]: step.value },
@@ -260,17 +264,13 @@ export class InstanceConvergence {
         );
       }
       case 'noteApplied':
-        return this.#note(
+        return note(
           { ...fields, appliedHash: desired.hash, pendingHash: undefined, managed: managedOf(desired) },
           'The variables are on the record',
         );
       default:
         return step satisfies never;
     }
-  }
-
-  #note(fields: InstanceFields, message: string): Convergence<Instance> {
-    return { verdict: verdict('Updating', message), fields, again: true };
   }
 
   async #report(

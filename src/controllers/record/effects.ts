@@ -191,9 +191,9 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     memory.created = undefined;
     memory.intent = undefined;
     if (memory.observed?.record.id === id) {
-      memory.observed = { ...memory.observed, fromWrite: true };
+      memory.observed = { ...memory.observed, takeOver: true };
     } else if (created?.id === id) {
-      memory.observed = { record: created.record, startedAt: created.endedAt, fromWrite: true };
+      memory.observed = { record: created.record, startedAt: created.endedAt, takeOver: true };
     }
     return { again: true, quiet: true };
   }

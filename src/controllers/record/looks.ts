@@ -49,8 +49,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const deleting = pass.resource.metadata.deletionTimestamp !== undefined;
     if (deleting) memory.deletes.begin(mayHaveDeleted(pass, this.#kind));
     const taken = memory.observed;
-    if (taken?.fromWrite === true && taken.record.id === id) {
-      memory.observed = { ...taken, fromWrite: false };
+    if (taken?.takeOver === true && taken.record.id === id) {
+      memory.observed = { ...taken, takeOver: false };
       if (handle.client.stamp() - taken.startedAt < TAKE_OVER_MS) return found(taken.record, taken.startedAt);
     }
     const unchanged = await this.#unchanged(pass, id);
@@ -70,7 +70,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         // The service's reads may trail its writes: what our write was answered with is newer than this.
         return found(memory.observed?.record ?? read.record, read.startedAt);
       }
-      memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+      memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
       return found(read.record, read.startedAt);
     }
     const status = read.kind === 'missing' ? 404 : read.error.status;
@@ -165,7 +165,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         // A single read may trail the create as well as a list does.
         if (read.kind === 'missing') return id === made ? undefined : 'gone';
         if (read.kind === 'unknown') return undefined;
-        pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+        pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
@@ -199,7 +199,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return seen({ kind: 'elsewhere', owner: pass.owner, recheckAfterMs: unseen() }, read.startedAt);
     }
     pass.memory.adopting = undefined;
-    pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
+    pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
     return seen({ kind: 'free', record: read.record }, read.startedAt);
   }
 
@@ -314,6 +314,11 @@ export function wasGlance(memory: Pick<Memory, 'glances'>): boolean {
   return true;
 }
 
+/** No write to the record comes of this pass: the next one takes over what this has read, if it comes soon enough. */
+export function takeOver({ observed }: Pick<Memory, 'observed'>): void {
+  if (observed !== undefined) observed.takeOver = true;
+}
+
 /** What a list shows is acted upon only once the record was read singly. */
 export function afresh<R extends ManagedResource>(): Convergence<R> {
   const said = verdict('Updating', 'The record is read before it is acted upon');
@@ -342,7 +347,7 @@ export function noteWrite<Rec extends AnyRecord>(
   memory.lastWriteEndedAt = endedAt;
   memory.absence.noteWrite(stamp);
   if (write.kind === 'ok' && write.record !== undefined) {
-    memory.observed = { record: write.record, startedAt: write.endedAt, fromWrite: true };
+    memory.observed = { record: write.record, startedAt: write.endedAt, takeOver: true };
   }
 }
 

@@ -15,8 +15,11 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   readonly uid: string;
   /** When this process first handled the resource, on the service client's clock. */
   readonly firstSeenAt: number;
-  /** The newest single representation. `fromWrite`: it is a write's answer, to be taken over by the next pass. */
-  observed: { record: Rec; startedAt: number; fromWrite: boolean } | undefined;
+  /**
+   * The newest single representation. `takeOver`: the next pass takes it over instead of a read, since a write was
+   * answered with it or only status was written since.
+   */
+  observed: { record: Rec; startedAt: number; takeOver: boolean } | undefined;
   /** When the last write to the record was answered. Reads that began earlier do not count. */
   lastWriteEndedAt: number | undefined;
   /** The create-intent that this process knows about, by its text. */
