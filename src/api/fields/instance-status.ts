@@ -122,15 +122,17 @@ export function instanceStatus() {
           text('`status.draftHash` of the Box when its scripts were installed last.', { maxLength: 128 }),
         ),
         nested: optional(
-          list(
-            'The boxes that it contains, at any depth, nearest first up to 50.',
-            object('A box that it contains, at any depth.', {
-              name: text('Name of the Box resource.', { maxLength: 253 }),
-              draftHash: text('Its `status.draftHash` when the scripts were installed last.', {
-                maxLength: 128,
+          shown(
+            list(
+              'The boxes that it contains, at any depth, nearest first up to 50.',
+              object('A box that it contains, at any depth.', {
+                name: text('Name of the Box resource.', { maxLength: 253 }),
+                draftHash: text('Its `status.draftHash` when the scripts were installed last.', {
+                  maxLength: 128,
+                }),
               }),
-            }),
-            { maxItems: 50, mapKeys: ['name'] },
+              { maxItems: 50, mapKeys: ['name'] },
+            ),
           ),
         ),
       }),

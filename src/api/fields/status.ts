@@ -82,10 +82,14 @@ export function recordStatus() {
       object('Where the record was made. While the connection points elsewhere, nothing is concluded.', {
         endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
         owner: text('Id of the workspace that owns the record.', { maxLength: 64 }),
+        // Where it is not known, absence is believed as it is without it: an older definition holds nothing.
         account: optional(
-          text('The account that found the record last: its address, or the id of its personal workspace.', {
-            maxLength: 320,
-          }),
+          shown(
+            text(
+              'The account that found the record last: its address, or the id of its personal workspace.',
+              { maxLength: 320 },
+            ),
+          ),
         ),
       }),
     ),

@@ -37,14 +37,12 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   if (pair.state === 'processing') {
     const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
     if (force !== undefined && seen.now - since > parseDuration(force)) return send('force_terminate');
-    const created = record.operation?.created;
-    const began = typeof created === 'string' && created !== '' ? `, which runs since ${created}` : '';
     const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
     return {
       kind: 'wait',
       verdict: verdict(
         'Deleting',
-        `Waits for the end of ${pair.event} on the service${began}${hint}`,
+        `Waits for the end of ${pair.event} on the service${hint}`,
         seen.processingMs,
       ),
     };

@@ -65,7 +65,10 @@ export class PassGuard<R extends AnyOfOurs> {
         throw error;
       }
       const said = error instanceof KubeApiError ? clusterVerdict(error) : failureVerdict(error);
-      const { recheckAfterMs } = attempts.refused('pass', fingerprint, said);
+      // Rights come and go, and nothing tells the operator.
+      const { recheckAfterMs } = lacksRight(error)
+        ? attempts.missed('pass', fingerprint, said)
+        : attempts.refused('pass', fingerprint, said);
       await this.#say(resource, said, error, run);
       return recheckAfterMs === undefined ? {} : { requeueAfterMs: recheckAfterMs };
     }
@@ -109,6 +112,15 @@ function mayPass(error: unknown): error is KubeApiError | KubeTransportError {
   return error.status >= 500 || error.isNotFound || PASSING.has(error.status);
 }
 
+/** What the API server says where a quota, or a policy, stands in the way. */
+const OF_QUOTA = /quota/i;
+const OF_POLICY = /admission|webhook|polic(y|ies)|denied the request/i;
+
+function lacksRight(error: unknown): boolean {
+  if (!(error instanceof KubeApiError) || error.status !== 403) return false;
+  return !OF_QUOTA.test(error.statusMessage) && !OF_POLICY.test(error.statusMessage);
+}
+
 function clusterVerdict(error: KubeApiError | KubeTransportError): Verdict {
   if (error instanceof KubeTransportError) {
     return verdict(
@@ -130,11 +142,11 @@ function clusterVerdict(error: KubeApiError | KubeTransportError): Verdict {
 /** What the API server's words call for; each is one sentence without a full stop. */
 function wayOut({ status, statusMessage }: KubeApiError): string {
   if (status >= 500) return 'Check the API server and its webhooks';
-  if (/quota/i.test(statusMessage)) return 'Raise the quota, or delete what uses it up';
+  if (OF_QUOTA.test(statusMessage)) return 'Raise the quota, or delete what uses it up';
   if (/too (long|large)|may not be more than|must have at most/i.test(statusMessage) || status === 413) {
     return 'Remove annotations or other content from the resource until it fits';
   }
-  if (/admission|webhook|polic(y|ies)|denied the request/i.test(statusMessage)) {
+  if (OF_POLICY.test(statusMessage)) {
     return 'Exempt the service account of the operator from the policy, or change the resource so that the policy admits it';
   }
   if (status === 403) return 'Grant the operator the rights of its chart';

@@ -21,11 +21,18 @@ test('what an answer lacks is named once, and holds what it may decide', () => {
   });
   lost.note('u', { conditions: [] }, { conditions: [] }, 1);
   // Nothing was sent: it is no note to be made up for, but worth a try.
-  expect(lost.pending('u')).toEqual({});
+  expect(lost.over('u', {})).toEqual({});
   expect(lost.probe('u', false, MINUTE)).toBeUndefined();
   expect(lost.probe('u', false, 10 * MINUTE)).toEqual({ lease: patch.lease });
   lost.probed('u', { lease: patch.lease }, { lease: patch.lease }, 10 * MINUTE);
   expect(lost.hold(10 * MINUTE)).toBeUndefined();
+});
+
+test('what was lost of an object is laid over what was kept of it', () => {
+  const lost = new LostFields('Box', everybody);
+  const kept = { home: { owner: 'w' }, managed: { tags: ['t'] } };
+  lost.note('u', { home: { endpoint: 'https://a.test' } }, kept, 0);
+  expect(lost.over('u', kept)).toEqual({ ...kept, home: { owner: 'w', endpoint: 'https://a.test' } });
 });
 
 test('what only shows holds nothing', () => {
@@ -37,7 +44,7 @@ test('what only shows holds nothing', () => {
     0,
   );
   expect(lost.hold(0)).toBeUndefined();
-  expect(lost.pending('u')).toEqual({});
+  expect(lost.over('u', {})).toEqual({});
 });
 
 test('a patch of nothing but what was lost waits; one that says more goes out', () => {
@@ -52,10 +59,10 @@ test('a patch of nothing but what was lost waits; one that says more goes out', 
 test('it is over when an answer has the field, or nobody has lost it for long', () => {
   const lost = new LostFields('Box', everybody);
   lost.note('u', { draftHash: 'h' }, {}, 0);
-  expect(lost.pending('u')).toEqual({ draftHash: 'h' });
+  expect(lost.over('u', {})).toEqual({ draftHash: 'h' });
   lost.note('u', { draftHash: 'h' }, { draftHash: 'h' }, MINUTE);
   expect(lost.hold(MINUTE)).toBeUndefined();
-  expect(lost.pending('u')).toEqual({});
+  expect(lost.over('u', {})).toEqual({});
   lost.note('u', { draftHash: 'h' }, {}, 0);
   expect(lost.hold(21 * MINUTE)).toBeUndefined();
 });
@@ -82,7 +89,7 @@ test.each([[{}], [[]], [{ reinstall: null }], [{ deep: { deeper: [] } }]])(
     const lost = new LostFields('Instance', everybody);
     expect(lost.note('u', { handledRequests: empty }, {}, 0)).toEqual(['handledRequests']);
     expect(lost.hold(0)).toBeUndefined();
-    expect(lost.pending('u')).toEqual({});
+    expect(lost.over('u', {})).toEqual({});
     // It is not written over and over either.
     expect(lost.covers({ handledRequests: empty }, MINUTE)).toBe(true);
     lost.note('u', { handledRequests: { reinstall: '1' } }, {}, MINUTE);

@@ -53,10 +53,11 @@ export class LostFields {
     return this.#pending.size;
   }
 
-  /** What a resource could not note so far and is still true, nothing having been sent since. */
-  pending(uid: string): Readonly<Record<string, unknown>> {
+  /** A status with what its resource could not note so far and is still true, nothing having been sent since. */
+  over<S extends object>(uid: string, status: S): S {
     const { fields = {} } = this.#pending.get(uid) ?? {};
-    return Object.fromEntries(Object.entries(fields).filter(([root]) => !BEFORE_SENDING.has(root)));
+    const pending = Object.entries(fields).filter(([root]) => !BEFORE_SENDING.has(root));
+    return merged({ ...status } as Record<string, unknown>, Object.fromEntries(pending)) as S;
   }
 
   /**

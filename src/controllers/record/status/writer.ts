@@ -90,7 +90,7 @@ export class StatusWriter<R extends AnyOfOurs> {
     if (newest === undefined || newest.metadata.uid !== uid) return undefined;
     const asked = tokenOf(seen.metadata.annotations?.[ANNOTATIONS.requestedAt]);
     const fields = asked === undefined ? wish.fields : { ...wish.fields, lastHandledRequest: asked };
-    const current = { ...newest.status, ...this.#lost.pending(uid) };
+    const current = this.#lost.over(uid, newest.status);
     const fitted = (said: Verdict): FittedStatus<AnyStatus> => {
       const next = nextStatus(current, { verdict: said, fields }, generation, rfc3339(clock.now()));
       return fitStatus<AnyStatus>(this.#type.kind, next, current);
