@@ -11,6 +11,12 @@ function refusal(code: number, reason: string, message: string): KubeAnswer {
   return { status: code, headers: {}, body: { kind: 'Status', status: 'Failure', code, reason, message } };
 }
 
+/** As the API server words it, with names that may say anything. */
+function missingRight({ path }: KubeRequest): string {
+  const plural = path.split('/')[6] ?? '';
+  return `${plural}.boxwright.dev "quota-policy" is forbidden: User "x" cannot patch resource "${plural}"`;
+}
+
 /** Puts the answers of `judge` in front of an API server. */
 function guarded(judge: (request: KubeRequest) => KubeAnswer | undefined): (port: KubePort) => KubePort {
   return (port) => ({
@@ -25,6 +31,13 @@ const patchOf =
     request.method === 'PATCH' &&
     request.path.includes(`/${kinds}/`) &&
     request.path.endsWith('/status') === (part === 'status');
+
+const EVERYTHING = [
+  ['Instance', 'web-eu'],
+  ['Box', 'web'],
+  ['PolicyBox', 'small'],
+  ['Connection', 'main'],
+] as const;
 
 // B3
 describe('a write that the API server refuses', () => {
@@ -60,7 +73,7 @@ describe('a write that the API server refuses', () => {
       'a missing right',
       403,
       'Forbidden',
-      'instances "web-eu" is forbidden: User "x" cannot patch',
+      'instances.boxwright.dev "web-eu" is forbidden: User "x" cannot patch resource "instances"',
       'Grant the operator',
     ],
     ['a quota', 403, 'Forbidden', 'exceeded quota: objects', 'Raise the quota'],
@@ -116,8 +129,7 @@ describe('a write that the API server refuses', () => {
   it('to status, whatever it says, is told by an event and not tried at the pace of a second', async () => {
     await open();
     const isStatus = patchOf('instances', 'status');
-    refuse = (request) =>
-      isStatus(request) ? refusal(403, 'Forbidden', 'cannot patch instances/status') : undefined;
+    refuse = (request) => (isStatus(request) ? refusal(403, 'Forbidden', missingRight(request)) : undefined);
     await shop.world.apply(instance());
     await shop.world.advance(HOUR);
     // Each try is followed by one to say so.
@@ -134,6 +146,22 @@ describe('a write that the API server refuses', () => {
     await shop.world.delete('Box', 'web');
     await shop.world.until(() => reconciling('Box', 'web').includes(DENIED), 10 * MINUTE);
     expect(tries).toBeLessThanOrEqual(2);
+  });
+
+  it('for want of a right keeps nothing from its end for long once the right is there', async () => {
+    await open();
+    await shop.world.apply(instance());
+    await shop.online();
+    refuse = (request) =>
+      request.method === 'PATCH' ? refusal(403, 'Forbidden', missingRight(request)) : undefined;
+    for (const [kind, name] of EVERYTHING) await shop.world.delete(kind, name);
+    await shop.world.advance(700);
+    refuse = () => undefined;
+    await shop.world.until(
+      () => EVERYTHING.every(([kind, name]) => shop.world.get(kind, name) === undefined),
+      MINUTE,
+    );
+    expect(shop.records()).toEqual([]);
   });
 
   it('to a lease is told, and the instance keeps its end', async () => {

@@ -18,9 +18,10 @@ const resource = (generation = 1): AnyOfOurs =>
 const answered = (
   status: number,
   path = '/apis/boxwright.dev/v1alpha1/namespaces/shop/boxes/web',
+  message = 'the words of the server',
 ): KubeApiError =>
   new KubeApiError(
-    { status, reason: 'R', message: 'the words of the server', causes: [], retryAfterMs: undefined },
+    { status, reason: 'R', message, causes: [], retryAfterMs: undefined },
     { method: 'PATCH', path },
   );
 
@@ -100,7 +101,7 @@ describe('a write that the API server answers with', () => {
     expect(said).toEqual([]);
   });
 
-  for (const status of [400, 405, 413, 415, 422]) {
+  for (const status of [400, 403, 405, 413, 415, 422]) {
     it(`${status} is quoted and tried slowly`, async () => {
       const { attempts, said, guard } = setUp();
       const result = await guard.run(resource(), attempts, run(), () => Promise.reject(answered(status)));
@@ -111,9 +112,14 @@ describe('a write that the API server answers with', () => {
 
   it('a missing right is tried again soon at first, since nobody tells when it is granted', async () => {
     const { attempts, said, guard } = setUp();
-    const result = await guard.run(resource(), attempts, run(), () => Promise.reject(answered(403)));
+    // The names say "policy" and "quota": the sentence is what counts.
+    const message =
+      'policyboxes.boxwright.dev "quota-policy" is forbidden: User "x" cannot patch resource "policyboxes"';
+    const result = await guard.run(resource(), attempts, run(), () =>
+      Promise.reject(answered(403, undefined, message)),
+    );
     expect(result.requeueAfterMs).toBe(1_000);
-    expect(said).toEqual([expect.stringMatching(/^RefusedByCluster: .*the words of the server/)]);
+    expect(said).toEqual([expect.stringContaining('Grant the operator the rights of its chart')]);
   });
 
   for (const status of [401, 429, 500, 503]) {

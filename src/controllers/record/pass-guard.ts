@@ -112,13 +112,14 @@ function mayPass(error: unknown): error is KubeApiError | KubeTransportError {
   return error.status >= 500 || error.isNotFound || PASSING.has(error.status);
 }
 
-/** What the API server says where a quota, or a policy, stands in the way. */
+/** What the API server says where rights are missing, or where a quota or a policy stands in the way. */
+const OF_RIGHTS = / is forbidden: User ".*" cannot /;
 const OF_QUOTA = /quota/i;
-const OF_POLICY = /admission|webhook|polic(y|ies)|denied the request/i;
+const OF_POLICY = /admission|webhook|\bpolic(y|ies)\b|denied the request/i;
 
+/** Rights come first: the names of what they are missing for may say anything. */
 function lacksRight(error: unknown): boolean {
-  if (!(error instanceof KubeApiError) || error.status !== 403) return false;
-  return !OF_QUOTA.test(error.statusMessage) && !OF_POLICY.test(error.statusMessage);
+  return error instanceof KubeApiError && error.status === 403 && OF_RIGHTS.test(error.statusMessage);
 }
 
 function clusterVerdict(error: KubeApiError | KubeTransportError): Verdict {
@@ -139,8 +140,12 @@ function clusterVerdict(error: KubeApiError | KubeTransportError): Verdict {
   );
 }
 
+const GRANT = 'Grant the operator the rights of its chart';
+
 /** What the API server's words call for; each is one sentence without a full stop. */
-function wayOut({ status, statusMessage }: KubeApiError): string {
+function wayOut(error: KubeApiError): string {
+  const { status, statusMessage } = error;
+  if (lacksRight(error)) return GRANT;
   if (status >= 500) return 'Check the API server and its webhooks';
   if (OF_QUOTA.test(statusMessage)) return 'Raise the quota, or delete what uses it up';
   if (/too (long|large)|may not be more than|must have at most/i.test(statusMessage) || status === 413) {
@@ -149,7 +154,7 @@ function wayOut({ status, statusMessage }: KubeApiError): string {
   if (OF_POLICY.test(statusMessage)) {
     return 'Exempt the service account of the operator from the policy, or change the resource so that the policy admits it';
   }
-  if (status === 403) return 'Grant the operator the rights of its chart';
+  if (status === 403) return GRANT;
   return 'Apply the custom resource definitions of this version of the operator';
 }
 
