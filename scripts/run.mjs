@@ -85,14 +85,16 @@ function searchPath() {
 
 function runToEnd(command, args, env) {
   return new Promise((done) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: 'inherit' });
+    let child;
     const forward = (signal) => {
       // From a terminal, ^C has reached the child already.
       if (signal === 'SIGINT' && process.stdin.isTTY) return;
       child.kill(signal);
     };
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    // Before the child is there: one that comes meanwhile is heard afterwards, and does not leave it an orphan.
     for (const signal of signals) process.on(signal, forward);
+    child = spawn(command, args, { cwd: root, env, stdio: 'inherit' });
     const finish = (ended) => {
       for (const signal of signals) process.off(signal, forward);
       done(ended);
