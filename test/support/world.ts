@@ -21,7 +21,7 @@ import {
 } from '../../src/kube/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
-import { FakeKube, kindsOfFolder, type FakeKind } from './fake-kube.ts';
+import { FakeKube, ownKinds, type FakeKind } from './fake-kube.ts';
 import { Bench } from '../judges/bench.ts';
 import { Mortal } from './mortal.ts';
 import { sandboxPort } from './sandbox-port.ts';
@@ -40,18 +40,17 @@ export interface WorldOptions {
   tracer?: Tracer;
   log?: Logger;
   watchSecrets?: boolean;
-  /** Custom kinds read before: reading them takes longer than the rest of making a world. */
+  /** @default those of this project */
   kinds?: readonly FakeKind[];
 }
 
 /** The custom kinds of this project, for several worlds. */
 export function worldKinds(): FakeKind[] {
-  return kindsOfFolder(CRDS);
+  return ownKinds();
 }
 
 export const NAMESPACE = 'shop';
 export const ENDPOINT = 'https://service.test';
-const CRDS = join(import.meta.dirname, '../../crds');
 
 export class World {
   readonly clock: VirtualClock;
