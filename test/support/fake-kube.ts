@@ -346,9 +346,10 @@ function isMetadataOnly(request: KubeRequest): boolean {
   return request.accept?.includes('as=PartialObjectMetadata') === true;
 }
 
+/** How an object travels; what does is still to be copied. */
 function shapeOf(request: KubeRequest): (object: StoredObject) => object {
-  if (!isMetadataOnly(request)) return copy;
-  return ({ metadata }) => copy({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
+  if (!isMetadataOnly(request)) return (object) => object;
+  return ({ metadata }) => ({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
 }
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {
