@@ -4,6 +4,12 @@ import { defineConfig } from 'vitest/config';
 const FILES_AT_A_TIME = 2;
 
 /**
+ * Most of the time of a small test file is a process of its own that reads the project anew. What shares one here
+ * keeps no state in modules; spies are taken away before each test.
+ */
+const SHARED_PROCESS = { isolate: false, restoreMocks: true, maxWorkers: FILES_AT_A_TIME };
+
+/**
  * unit: beside the source, no process and no network but loopback; faults: whole worlds in one process on a
  * virtual clock; page: the page of the embedded service in a browser; integration: against the real control
  * plane, which one global setup starts per run; long: what takes more than a few minutes.
@@ -20,7 +26,7 @@ export default defineConfig({
           environment: 'node',
           // None takes a second by itself, but the machine may have other things to do.
           testTimeout: 20_000,
-          maxWorkers: FILES_AT_A_TIME,
+          ...SHARED_PROCESS,
         },
       },
       {
@@ -39,7 +45,7 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           environment: 'node',
           testTimeout: 60_000,
-          maxWorkers: FILES_AT_A_TIME,
+          ...SHARED_PROCESS,
         },
       },
       {

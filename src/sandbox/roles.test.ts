@@ -155,8 +155,7 @@ const STATES: Readonly<Record<string, readonly [string, string]>> = {
 
 const keyOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-async function cell(route: Route, role: Role): Promise<string> {
-  const on = await stage();
+async function cell(on: Stage, route: Route, role: Role): Promise<string> {
   const key = keyOf(route);
   const [state, event] = STATES[key] ?? [];
   const instance = on.params['instance_id'] ?? '';
@@ -171,7 +170,6 @@ async function cell(route: Route, role: Role): Promise<string> {
     (_, name: string) => new Map(Object.entries(params)).get(name) ?? '',
   );
   const { status, body } = await on.as(role)(route.method, path, BODIES[key]?.(on), HEADERS[key]);
-  await on.sandbox.stop();
   return `${status}${Array.isArray(body) && status === 200 ? shows(body, on) : ''}`;
 }
 
@@ -242,15 +240,22 @@ GET /openapi.json                                                   200    200  
 /** Rows under a head with the roles, as people read them. */
 async function rowsOf<R extends { method: string; path: string }>(
   routes: readonly R[],
-  cellOf: (route: R, role: Role) => Promise<string>,
+  cellOf: (on: Stage, route: R, role: Role) => Promise<string>,
 ): Promise<string[]> {
+  const on = await stage();
+  // Each cell begins with what is stored here: putting it back takes less than making it anew.
+  const before = on.sandbox.admin.snapshot();
   const rows: string[] = [];
   for (const route of routes) {
     const cells: string[] = [];
-    for (const role of ROLES) cells.push(await cellOf(route, role));
+    for (const role of ROLES) {
+      on.sandbox.admin.restore(before);
+      cells.push(await cellOf(on, route, role));
+    }
     rows.push(`${keyOf(route).padEnd(68)}${cells.map((text) => text.padEnd(7)).join('')}`.trimEnd());
   }
   const head = `${''.padEnd(68)}${ROLES.map((role) => role.padEnd(7)).join('')}`.trimEnd();
+  await on.sandbox.stop();
   console.log(`${head}\n${rows.join('\n')}`);
   return rows;
 }
@@ -284,8 +289,7 @@ const RECORDS: Readonly<Record<string, string>> = {
 };
 
 /** The code of the page's answer; `login` for the form that asks who somebody is. */
-async function pageCell(route: (typeof OWN_ROUTES)[number], role: Role): Promise<string> {
-  const on = await stage();
+async function pageCell(on: Stage, route: (typeof OWN_ROUTES)[number], role: Role): Promise<string> {
   const { call, params, sandbox } = on;
   const browser = { 'service-token': '', host: '127.0.0.1:8420', 'sec-fetch-site': 'same-origin' };
   const email = `${role === 'owner' ? 'ops' : role}@example.com`;
@@ -303,7 +307,6 @@ async function pageCell(route: (typeof OWN_ROUTES)[number], role: Role): Promise
     .replace('{ticket}', 'of-an-earlier-run');
   const form = route.method === 'POST' ? encoded(FORMS[key]?.(on, role) ?? {}) : undefined;
   const { status, body } = await call(route.method, path, form, { ...browser, cookie: cookie ?? '' });
-  await sandbox.stop();
   if (status === 200 && String(body).includes('action="/page/login"')) return 'login';
   const rows = String(body).match(/(?<=id="row-)[\w-]+/g);
   if (status !== 200 || !LISTED.includes(route.path)) return String(status);

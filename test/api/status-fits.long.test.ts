@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/api/kinds.ts';
@@ -6,17 +5,17 @@ import { systemClock } from '../../src/base/clock.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { loadKubeConfig, UndiciKubePort } from '../../src/kube/index.ts';
 import { testCluster, type TestNamespace } from '../support/cluster.ts';
-import { FakeKube, kindsOfFolder } from '../support/fake-kube.ts';
+import { FakeKube, ownKinds } from '../support/fake-kube.ts';
 import { wildCase } from '../support/wild.ts';
 import { WildBench } from '../support/wild-bench.ts';
-import { installKinds, ROOT } from './install.ts';
+import { installKinds } from './install.ts';
 
 /** 21,000 in all. */
 const IN_PROCESS = 4_200;
 /** 2,000 in all. */
 const REAL = 400;
 
-const kinds = kindsOfFolder(join(ROOT, 'crds'));
+const kinds = ownKinds();
 
 describe.each(KINDS)('$kind', (definition) => {
   let namespace: TestNamespace;

@@ -16,7 +16,7 @@ import { CONFIG_MAPS, EVENTS, LEASES, NAMESPACES, SECRETS } from '../../src/kube
 import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
 import { eventually } from '../support/eventually.ts';
-import { FakeKube, kindsOfFolder } from '../support/fake-kube.ts';
+import { FakeKube, ownKinds } from '../support/fake-kube.ts';
 
 /** The same expectations, of the fake and of the real API server: what the fake believes is true. */
 interface Server {
@@ -29,11 +29,9 @@ interface Server {
   close(): Promise<void>;
 }
 
-const CRDS = 'crds';
-
 function fakeServer(): Promise<Server> {
   const clock = new VirtualClock();
-  const fake = new FakeKube({ clock, kinds: kindsOfFolder(CRDS) });
+  const fake = new FakeKube({ clock, kinds: ownKinds() });
   let count = 0;
   return Promise.resolve({
     port: fake,

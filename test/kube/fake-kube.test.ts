@@ -4,7 +4,7 @@ import { KubeClient } from '../../src/kube/client.ts';
 import { Informer } from '../../src/kube/cache/informer.ts';
 import { pathOf, type KubeObject } from '../../src/kube/object.ts';
 import { CONFIG_MAPS } from '../../src/kube/types.ts';
-import { FakeKube, kindsOfFolder } from '../support/fake-kube.ts';
+import { FakeKube, ownKinds } from '../support/fake-kube.ts';
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -12,7 +12,7 @@ interface ConfigMap extends KubeObject {
 
 function make(options: { historyLimit?: number } = {}) {
   const clock = new VirtualClock();
-  const fake = new FakeKube({ clock, kinds: kindsOfFolder('crds'), namespaces: ['shop'], ...options });
+  const fake = new FakeKube({ clock, kinds: ownKinds(), namespaces: ['shop'], ...options });
   const client = new KubeClient(fake, { clock, random: () => 0, maxTries: 1 });
   const put = (name: string, value: string): Promise<ConfigMap> =>
     client.create<ConfigMap>(CONFIG_MAPS, { metadata: { namespace: 'shop', name }, data: { value } });

@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import type { KindName } from '../../src/api/kinds.ts';
-import { ROOT } from '../api/install.ts';
+import { crdOf } from '../../src/api/crd.ts';
+import { KINDS, type KindName } from '../../src/api/kinds.ts';
 import { customKind } from '../support/fake-kube/kinds.ts';
 import type { Schema } from '../support/fake-kube/schema.ts';
 import { instance } from './shop.ts';
@@ -13,7 +10,6 @@ interface Definition {
   spec: { names: { kind: string }; versions: { schema: { openAPIV3Schema: Schema } }[] };
 }
 
-const FOLDER = join(ROOT, 'crds');
 const HOUR = 3_600_000;
 
 /** A world whose definitions can be changed while it runs: as older or newer ones are, by what they know. */
@@ -22,9 +18,7 @@ class Changing {
   readonly #definitions: Definition[];
 
   constructor(options: WorldOptions = {}) {
-    this.#definitions = readdirSync(FOLDER).map(
-      (file) => parse(readFileSync(join(FOLDER, file), 'utf8')) as Definition,
-    );
+    this.#definitions = KINDS.map((kind) => structuredClone<Definition>(crdOf(kind)));
     this.world = new World({ ...options, kinds: this.#definitions.map((one) => customKind(one)) });
   }
 

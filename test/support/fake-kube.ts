@@ -18,12 +18,12 @@ import { Store } from './fake-kube/store.ts';
 import { FakeWatch } from './fake-kube/watch.ts';
 import { Writes, type WriteTarget } from './fake-kube/writes.ts';
 
-export { customKind, kindsOfFolder, type FakeKind } from './fake-kube/kinds.ts';
+export { customKind, ownKinds, type FakeKind } from './fake-kube/kinds.ts';
 export type { StoredObject } from './fake-kube/objects.ts';
 
 export interface FakeKubeOptions {
   clock: Clock;
-  /** Kinds besides the built-in ones, from {@link customKind} or {@link kindsOfFolder}. */
+  /** Kinds besides the built-in ones, from {@link customKind} or {@link ownKinds}. */
   kinds?: readonly FakeKind[];
   /** @default ['default'] */
   namespaces?: readonly string[];
@@ -346,9 +346,10 @@ function isMetadataOnly(request: KubeRequest): boolean {
   return request.accept?.includes('as=PartialObjectMetadata') === true;
 }
 
+/** How an object travels; what does is still to be copied. */
 function shapeOf(request: KubeRequest): (object: StoredObject) => object {
-  if (!isMetadataOnly(request)) return copy;
-  return ({ metadata }) => copy({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
+  if (!isMetadataOnly(request)) return (object) => object;
+  return ({ metadata }) => ({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
 }
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {

@@ -21,7 +21,8 @@ import {
 } from '../../src/kube/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
-import { FakeKube, kindsOfFolder, type FakeKind } from './fake-kube.ts';
+import { FakeKube, ownKinds, type FakeKind, type StoredObject } from './fake-kube.ts';
+import { copy } from './fake-kube/objects.ts';
 import { Bench } from '../judges/bench.ts';
 import { Mortal } from './mortal.ts';
 import { sandboxPort } from './sandbox-port.ts';
@@ -40,18 +41,17 @@ export interface WorldOptions {
   tracer?: Tracer;
   log?: Logger;
   watchSecrets?: boolean;
-  /** Custom kinds read before: reading them takes longer than the rest of making a world. */
+  /** @default those of this project */
   kinds?: readonly FakeKind[];
 }
 
 /** The custom kinds of this project, for several worlds. */
 export function worldKinds(): FakeKind[] {
-  return kindsOfFolder(CRDS);
+  return ownKinds();
 }
 
 export const NAMESPACE = 'shop';
 export const ENDPOINT = 'https://service.test';
-const CRDS = join(import.meta.dirname, '../../crds');
 
 export class World {
   readonly clock: VirtualClock;
@@ -66,6 +66,8 @@ export class World {
   /** Those who look while it runs. */
   readonly judges: Bench;
   readonly #options: WorldOptions;
+  /** What {@link get} has answered for an object as stored: tests ask for it at each step. */
+  readonly #read = new WeakMap<StoredObject, StoredObject>();
   /** The user's own client: nothing stands between it and the API server. */
   readonly user: KubeClient;
   #running: { stop: AbortController; ended: Promise<void>; process: Mortal } | undefined;
@@ -202,9 +204,13 @@ export class World {
     await this.user.mergePatch(typeOfKind(kind), { namespace: NAMESPACE, name }, { spec });
   }
 
-  /** A resource as stored; undefined when there is none. */
+  /** A resource as stored, for reading only; undefined when there is none. */
   get(kind: KindName, name: string): Shown | undefined {
-    return this.kube.get(typeOfKind(kind), { namespace: NAMESPACE, name }) as Shown | undefined;
+    const stored = this.kube.store.get(typeOfKind(kind), `${NAMESPACE}/${name}`);
+    if (stored === undefined) return undefined;
+    let read = this.#read.get(stored);
+    if (read === undefined) this.#read.set(stored, (read = copy(stored)));
+    return shown(read);
   }
 
   /** All resources of a kind, as stored. */

@@ -107,7 +107,6 @@ test('syncs before it answers, and concurrent calls share the sync', async () =>
   const reader = call('GET', '/services/boxes').then(({ body }) => events.push(`read ${body.length}`));
   await Promise.all([...calls, reader]);
   expect(events).toEqual(['commit', 'answer 200', 'answer 200', 'answer 200', 'read 3']);
-  vi.restoreAllMocks();
   await sandbox.stop();
 });
 

@@ -33,7 +33,37 @@ export function isRecord(value: unknown): value is JsonRecord {
 
 /** What JSON makes of it: a deep copy without undefined members. */
 export function copy<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  return copied(value) as T;
+}
+
+/** By hand, as it is most of what the fake does: text in between costs three times as much. */
+function copied(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (Number.isSafeInteger(value)) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => copied(item) ?? null);
+  if (value === undefined) return undefined;
+  if (!isRecord(value) || !isPlain(value)) return viaText(value);
+  const result: JsonRecord = {};
+  for (const key of Object.keys(value)) {
+    const member = copied(value[key]);
+    if (member !== undefined) result[key] = member;
+  }
+  return result;
+}
+
+/** Whether it holds nothing that JSON, or assignment, treats in a way of its own. */
+function isPlain(value: JsonRecord): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    (prototype === Object.prototype || prototype === null) &&
+    typeof value['toJSON'] !== 'function' &&
+    !Object.hasOwn(value, '__proto__')
+  );
+}
+
+function viaText(value: unknown): unknown {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** RFC 7386. Members that are null in the patch go, at any depth of what it adds as well. */

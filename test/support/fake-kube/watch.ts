@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../src/base/clock.ts';
 import { KubeTransportError, type KubeWatch, type WatchLine } from '../../../src/kube/port.ts';
 import type { Selector } from './selectors.ts';
 import type { LogEntry } from './store.ts';
-import type { StoredObject } from './objects.ts';
+import { copy, type StoredObject } from './objects.ts';
 
 /** About one a minute, as the real one sends them. */
 const BOOKMARK_MS = 60_000;
@@ -93,7 +93,7 @@ export class FakeWatch implements KubeWatch {
   }
 
   #push(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: StoredObject): void {
-    this.#add({ line: { type, object: this.#options.shape(object) } });
+    this.#add({ line: { type, object: copy(this.#options.shape(object)) } });
   }
 
   #pushBookmark(): void {

@@ -1,16 +1,15 @@
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../api/kinds.ts';
 import { VirtualClock } from '../../../base/virtual-clock.ts';
-import { FakeKube, kindsOfFolder } from '../../../../test/support/fake-kube.ts';
+import { FakeKube, ownKinds } from '../../../../test/support/fake-kube.ts';
 import { wildCase } from '../../../../test/support/wild.ts';
 import { WildBench } from '../../../../test/support/wild-bench.ts';
 
 /** Cases of each kind; test/api/status-fits.long.test.ts runs many more, and on the real API server. */
 const CASES = 60;
 
-const kinds = kindsOfFolder(join(import.meta.dirname, '../../../../crds'));
+const kinds = ownKinds();
 
 describe.each(KINDS)('$kind', (definition) => {
   test('takes any status that anything makes the operator write, and says the same only once', async () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import { kindOf } from '../../../api/kinds.ts';
@@ -6,7 +5,7 @@ import type { Box } from '../../../api/box.ts';
 import { silentLogger } from '../../../base/logger.ts';
 import { VirtualClock } from '../../../base/virtual-clock.ts';
 import { KubeClient, type ResourceType } from '../../../kube/index.ts';
-import { FakeKube, kindsOfFolder } from '../../../../test/support/fake-kube.ts';
+import { FakeKube, ownKinds } from '../../../../test/support/fake-kube.ts';
 import { verdict } from './verdict.ts';
 import { StatusWriter } from './writer.ts';
 
@@ -27,7 +26,7 @@ class Bench {
   readonly clock = new VirtualClock();
   readonly kube = new FakeKube({
     clock: this.clock,
-    kinds: kindsOfFolder(join(import.meta.dirname, '../../../../crds')),
+    kinds: ownKinds(),
     namespaces: ['shop'],
   });
   readonly client = new KubeClient(this.kube, { clock: this.clock, random: () => 0.5 });
