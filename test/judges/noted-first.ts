@@ -1,5 +1,13 @@
 import type { Court, Judge, ServiceCall } from './judge.ts';
-import { holds, keyOfShown, markerFor, markersIn, RECORD_KINDS, standingOf } from './parts.ts';
+import {
+  holds,
+  keyOfShown,
+  markerFor,
+  markersIn,
+  mayRemoveFormer,
+  RECORD_KINDS,
+  standingOf,
+} from './parts.ts';
 import type { Shown } from '../support/world.ts';
 
 /** Operations that status names before they are sent; a deploy of a new instance has the create-intent. */
@@ -33,6 +41,11 @@ export function notedFirst(court: Court): Judge {
     Object.keys(RECORD_KINDS)
       .flatMap((plural) => court.resources(plural))
       .filter((resource) => holds(resource, call.record?.id ?? ''));
+  /** An earlier record is noted as such before it is removed. */
+  const isFormer = (call: ServiceCall): boolean =>
+    Object.keys(RECORD_KINDS)
+      .flatMap((plural) => court.resources(plural))
+      .some((resource) => mayRemoveFormer(resource, call.record?.id ?? ''));
   return {
     calling(call) {
       if (call.method === 'POST' && /^\/services\/(boxes|instances)$/.test(call.path)) created(call);
@@ -45,7 +58,8 @@ export function notedFirst(court: Court): Judge {
         if (!noted) court.object(`${call.by}: ${operation} goes out before status names it`);
       }
       if (call.method === 'DELETE' && !/operation=(terminate|force_terminate)/.test(call.path)) {
-        if (!holdersOf(call).some(({ status }) => status?.['deleteSentAt'] !== undefined))
+        const isNoted = holdersOf(call).some(({ status }) => status?.['deleteSentAt'] !== undefined);
+        if (!isNoted && !isFormer(call))
           court.object(`${call.by}: ${call.method} ${call.path} goes out before status notes it`);
       }
     },

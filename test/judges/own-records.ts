@@ -1,6 +1,6 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, RecordTable } from './judge.ts';
-import { holds, isMarked, keyOfShown, RECORD_KINDS } from './parts.ts';
+import { holds, isMarked, keyOfShown, mayRemoveFormer, RECORD_KINDS } from './parts.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 
 /**
@@ -45,7 +45,8 @@ export function ownRecords(court: Court): Judge {
         court.object(`${what}: nobody's, or nobody who has such records`);
         return;
       }
-      if (!holds(resource, id)) court.object(`${what}: it holds no such record at that moment`);
+      const isFormer = call.method === 'DELETE' && mayRemoveFormer(resource, id);
+      if (!holds(resource, id) && !isFormer) court.object(`${what}: it holds no such record at that moment`);
       if (marked(id, table, plural, key)) grant(id, `${plural} ${key}`);
       const seeded =
         resource.status?.id === id &&

@@ -27,6 +27,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     statusId: false,
     rival: undefined,
     adopt: undefined,
+    former: [],
     connection: { kind: 'ready' },
     created: undefined,
     intent: undefined,
@@ -223,12 +224,12 @@ describe('a record that is ours', () => {
   it('is made again, or not, only once it is proved gone', () => {
     const unproved: NonNullable<Seen['existence']> = {
       kind: 'seen',
-      value: { kind: 'unproved', recheckAfterMs: 1, looks: 2, allGone: false },
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 2, allGone: false, counts: true },
       startedAt: 0,
     };
     const doubt: NonNullable<Seen['existence']> = {
       kind: 'seen',
-      value: { kind: 'unproved', recheckAfterMs: 1, looks: 1, allGone: false },
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 1, allGone: false, counts: true },
       startedAt: 0,
     };
     expect(decide({ claim: MINE, existence: doubt })).toEqual({ do: 'await', recheckAfterMs: 1 });
@@ -261,6 +262,7 @@ describe('deleting', () => {
       recheckAfterMs: 1,
       looks: 1,
       allGone: false,
+      counts: true,
       askByDelete: true,
     } as const;
     const step = decide({ ...deleting, claim: MINE, existence: { kind: 'seen', value, startedAt: 0 } });

@@ -1,3 +1,6 @@
+import type { ServiceErrorCode } from '../../service/index.ts';
+import { isDecidedBy, isFull, type Former } from './former/list.ts';
+import type { FormerSight, Seen } from './former/formers.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
@@ -9,13 +12,19 @@ import { verdict, type Verdict } from './status/verdict.ts';
 /** What is held because others use it is looked at again so often, milliseconds. */
 const USE_LOOK_MS = 5_000;
 
+/** Where nothing can be made in the place of a record that is gone, it is looked for so often, milliseconds. */
+const FORMER_LOOK_MS = 600_000;
+
 /** What is missing together may only be hidden together. */
 const ALL_GONE =
   '. Everything that resources here hold in its workspace is missing at once, and a role that was taken away looks ' +
   'the same: check what the account may see';
 
 /** What a search, an existence look or an adoption look came to, or why it came to nothing. */
-export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };
+export type Looked<T> =
+  | { kind: 'seen'; value: T; startedAt: number }
+  /** `code`: what the call failed with. */
+  | { kind: 'failed'; verdict: Verdict; code?: ServiceErrorCode };
 
 /** Whether a record may be adopted. */
 export type Adoptee<Rec> =
@@ -52,6 +61,8 @@ export interface RecordObservation<Rec, Desired> {
   /** The older resource here that holds the same record, in words. */
   rival: string | undefined;
   adopt: string | undefined;
+  /** Earlier records, as status names them. */
+  former: readonly Former[];
   connection:
     | { kind: 'ready' }
     /** It is being looked at for the first time, which takes a moment. */
@@ -73,10 +84,11 @@ export interface RecordObservation<Rec, Desired> {
   search?: Looked<SearchOutcome>;
   existence?: Looked<Existence<Rec>>;
   adoptee?: Looked<Adoptee<Rec>>;
+  formerSeen?: Looked<FormerSight<Rec>>;
 }
 
 /** The parts of an observation that cost calls. */
-export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
+export type Look = 'desired' | 'search' | 'existence' | 'adoptee' | 'former';
 
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
@@ -97,9 +109,15 @@ export type RecordStep<Rec, Desired> =
   /** `finalizerToo`: a create was refused for certain, and nothing else of ours is on the service. */
   | { do: 'clearIntent'; finalizerToo?: true }
   | { do: 'claim'; id: string }
-  | { do: 'forgetId' }
+  /** `gone`: earlier ones that are proved gone once more, and make room. */
+  | { do: 'forgetId'; why: 'Gone' | 'Ended'; gone: readonly string[] }
+  /** An earlier record is the resource's again. `isChosen`: by the user. */
+  | { do: 'takeBack'; back: Seen<Rec>; instead: Rec; isChosen: boolean }
+  /** What earlier ones of a resource that is being deleted are there. */
+  | { do: 'removeFormer'; sight: FormerSight<Rec> }
   | { do: 'unclaim' }
-  | { do: 'converge'; record: Rec; desired: Desired }
+  /** `former`: what a look at the earlier ones has shown, where there are any. */
+  | { do: 'converge'; record: Rec; desired: Desired; former?: FormerSight<Rec> }
   | { do: 'remove'; record: Rec }
   /** Reads do not show it: the answer to a DELETE tells whether it exists. `verdict`: what to say meanwhile. */
   | { do: 'askByDelete'; id: string; verdict: Verdict }
@@ -164,7 +182,7 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           gone: true,
         };
       }
-      return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
+      return seen.statusId ? decideForgetting(seen) : { do: 'unclaim' };
     case 'found':
       if (seen.observeOnly) {
         return shown(
@@ -176,10 +194,52 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       if (seen.desired === undefined) return { do: 'look', at: 'desired' };
       if (seen.paused) return shown(seen, paused(seen, seen.desired), existence.record);
       if (seen.desired.kind === 'waiting') return shown(seen, seen.desired.verdict, existence.record);
-      return { do: 'converge', record: existence.record, desired: seen.desired.desired };
+      return decideFound(seen, existence.record, seen.desired.desired);
     default:
       return existence satisfies never;
   }
+}
+
+/** Its id stays among the earlier ones, as long as there is room. */
+function decideForgetting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  if (isFull(seen.former) && seen.formerSeen === undefined) return { do: 'look', at: 'former' };
+  const gone = seen.formerSeen?.kind === 'seen' ? seen.formerSeen.value.gone : [];
+  return { do: 'forgetId', why: 'Gone', gone };
+}
+
+/** Earlier records come first only where one of them is the resource's again; what else they call for waits for none. */
+function decideFound<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  record: Rec,
+  desired: Desired,
+): RecordStep<Rec, Desired> {
+  const { former, formerSeen, adopt } = seen;
+  if (former.length === 0) return { do: 'converge', record, desired };
+  if (formerSeen === undefined) return { do: 'look', at: 'former' };
+  if (formerSeen.kind === 'failed') return { do: 'converge', record, desired };
+  const { back, again } = formerSeen.value;
+  const [only, ...others] = back;
+  if (only !== undefined && others.length + again.length === 0 && seen.statusId) {
+    return { do: 'takeBack', back: only, instead: record, isChosen: false };
+  }
+  const chosen = again.find((one) => one.former.id === adopt && isDecidedBy(one.former, adopt));
+  if (chosen !== undefined && seen.statusId) {
+    return { do: 'takeBack', back: chosen, instead: record, isChosen: true };
+  }
+  return { do: 'converge', record, desired, former: formerSeen.value };
+}
+
+/** A resource goes once its earlier records are gone, too. */
+function letGo<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  release: RecordStep<Rec, Desired>,
+): RecordStep<Rec, Desired> {
+  if (seen.former.length === 0) return release;
+  if (seen.formerSeen === undefined) return { do: 'look', at: 'former' };
+  if (seen.formerSeen.kind === 'failed') return report(seen.formerSeen.verdict);
+  const { due, open } = seen.formerSeen.value;
+  if (due.length > 0) return { do: 'removeFormer', sight: seen.formerSeen.value };
+  return open === undefined ? release : report(open);
 }
 
 function paused<Rec, Desired>(seen: RecordObservation<Rec, Desired>, desired: Resolution<Desired>): Verdict {
@@ -214,7 +274,8 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
   const refusal = seen.refusal(desired);
-  if (seen.intent === undefined && refusal !== undefined) return report(refusal);
+  const mayComeBack = seen.former.some(({ why }) => why === 'Gone');
+  if (seen.intent === undefined && refusal !== undefined && !mayComeBack) return report(refusal);
   if (seen.intent?.outcome === 'unsent') {
     if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
@@ -229,14 +290,19 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   const found: SearchOutcome =
     seen.search.value.kind === 'terminated' && full ? { kind: 'none' } : seen.search.value;
   const open = seen.intent !== undefined && seen.search.startedAt < seen.intent.concludeFrom;
+  const isFormer = (id: string): boolean => seen.former.some((one) => one.id === id);
   switch (found.kind) {
     case 'one':
-      return { do: 'claim', id: found.id };
-    case 'several':
+      // What the create has made may not be listed yet, and would be nobody's.
+      return open && isFormer(found.id) ? report(searching(5_000)) : { do: 'claim', id: found.id };
+    case 'several': {
+      const [made, ...more] = found.ids.filter((id) => !isFormer(id));
+      if (made !== undefined && more.length === 0) return { do: 'claim', id: made };
       if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) {
         return { do: 'claim', id: seen.adopt };
       }
       return report(ambiguous(seen.noun, found.ids));
+    }
     case 'terminating':
       return report(
         verdict(
@@ -269,16 +335,11 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       );
     case 'none':
       if (seen.intent === undefined) {
+        if (refusal !== undefined) return report(lookingForFormer(refusal));
         return { do: 'writeIntent', skip: [], try: 1, outcome: 'unsent', desired };
       }
       if (open) {
-        return report(
-          verdict(
-            'Creating',
-            `The outcome of a create is not known: it is looked for on the service before anything is sent again`,
-            Math.min(seen.intent.concludeFrom - seen.search.startedAt, 5_000),
-          ),
-        );
+        return report(searching(seen.intent.concludeFrom - seen.search.startedAt));
       }
       // What is to be adopted is not created instead.
       if (seen.adopt !== undefined) return { do: 'clearIntent' };
@@ -293,6 +354,20 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** A create is refused for long, and an earlier record may come back meanwhile. */
+function lookingForFormer(refusal: Verdict): Verdict {
+  const { recheckAfterMs = Infinity } = refusal;
+  return { ...refusal, recheckAfterMs: Math.min(recheckAfterMs, FORMER_LOOK_MS) };
+}
+
+function searching(leftMs: number): Verdict {
+  return verdict(
+    'Creating',
+    `The outcome of a create is not known: it is looked for on the service before anything is sent again`,
+    Math.min(leftMs, 5_000),
+  );
 }
 
 function decideAdoption<Rec, Desired>(
@@ -406,7 +481,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           ),
         );
       }
-      return { do: 'release', why: `There is no ${seen.noun} of this resource on the service` };
+      return letGo(seen, { do: 'release', why: `There is no ${seen.noun} of this resource on the service` });
     default:
       return found satisfies never;
   }
@@ -425,7 +500,7 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   const existence = seen.existence.value;
   switch (existence.kind) {
     case 'absent':
-      return { do: 'release', why: `The ${seen.noun} is gone`, gone: true };
+      return letGo(seen, { do: 'release', why: `The ${seen.noun} is gone`, gone: true });
     case 'unproved': {
       const said = verdict(
         'Deleting',

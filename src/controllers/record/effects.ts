@@ -4,6 +4,7 @@ import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { claimAnnotations } from './identity/claim.ts';
+import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { isAtHome, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
@@ -310,6 +311,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       uri: record.uri,
       home: homeOf(pass),
       policies: { deletion, drift, missing },
+      ...formerFields(pass, { own: record.id }),
       // Restored from a backup that was taken in the middle of a deletion: nothing was sent for this one.
       ...(resource.metadata.deletionTimestamp === undefined ? { deleteSentAt: undefined } : {}),
     } as StatusFields<R>;
@@ -347,6 +349,17 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     );
     this.#cache.remember(raw);
   }
+}
+
+/** What a pass over the record that the resource has now makes of the earlier ones. */
+export function formerFields(
+  { resource, now }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'resource' | 'now'>,
+  news: Pick<FormerNews, 'own'> & Partial<FormerNews>,
+): { former?: Former[] | undefined } {
+  const former = formerOf(resource);
+  if (former.length === 0) return {};
+  const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
+  return { former: nextFormer(former, { gone: [], again: [], isReady: false, adopt, now, ...news }) };
 }
 
 /** Where a record is found, and by whom. */

@@ -20,6 +20,8 @@ export interface Unproved {
   recheckAfterMs: number;
   /** So many looks in a row have not shown it. */
   looks: number;
+  /** This look agrees with its being gone in every part. */
+  counts: boolean;
   /** Everything that resources here hold in that workspace is missing at once. */
   allGone: boolean;
   /** The resource is being deleted: the answer to a DELETE would say more than further reads. */
@@ -97,6 +99,7 @@ export class AbsenceLog {
       kind: 'unproved',
       recheckAfterMs: Math.min(FIRST_LOOK_MS * 2 ** (this.#looks - 1), longest),
       looks: this.#looks,
+      counts: !look.listed && look.missing && look.workspaceReadable,
       allGone,
     });
     if (look.listed) {

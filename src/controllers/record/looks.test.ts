@@ -292,7 +292,13 @@ describe('a record that is to be adopted and is not seen', () => {
 });
 
 async function search(bench: Bench, made: string | undefined): Promise<string> {
-  const options = { finalName: 'web', intent: undefined, notBefore: undefined, made };
+  const options = {
+    finalName: 'web',
+    intent: undefined,
+    notBefore: undefined,
+    made,
+    former: { back: [], skip: [] },
+  };
   const looked = await bench.looks.search(bench.pass(), options);
   return looked.kind === 'failed' ? looked.verdict.reason : looked.value.kind;
 }

@@ -1,5 +1,5 @@
 import { isOfPerson } from '../../base/priority.ts';
-import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
+import type { AnyRecord, Read, ServiceError, ServiceErrorCode, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
@@ -120,6 +120,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       notBefore: number | undefined;
       /** What a create for the marker has made a while ago: lists may not show it yet. */
       made: string | undefined;
+      /** Earlier records of the resource that may come back, and those that are none of its candidates. */
+      former: { back: readonly string[]; skip: readonly string[] };
     },
   ): Promise<Looked<SearchOutcome>> {
     const { handle, owner, marker } = pass;
@@ -152,25 +154,40 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
     const candidates = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
-    const { made } = options;
+    const { made, former } = options;
     if (made !== undefined && !candidates.some(({ id }) => id === made)) {
       candidates.push({ id: made, marked: undefined, named: true });
     }
+    for (const id of former.back) {
+      if (!candidates.some((candidate) => candidate.id === id)) {
+        candidates.push({ id, marked: undefined, named: true });
+      }
+    }
     const outcome = await searchByMarker({
       candidates,
-      skip: options.intent?.skip ?? [],
+      skip: [...(options.intent?.skip ?? []), ...former.skip],
       isClaimed: (id) => this.#claimant(id, pass.resource) !== undefined,
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
         // A single read may trail the create as well as a list does.
         if (read.kind === 'missing') return id === made ? undefined : 'gone';
+        // It was proved gone: that it cannot be read keeps nothing back.
+        if (read.kind === 'unknown' && former.back.includes(id) && isDenied(read.error)) return 'gone';
         if (read.kind === 'unknown') return undefined;
         pass.memory.observed = { record: read.record, startedAt: read.startedAt, fromWrite: false };
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
     pass.memory.attempts.succeeded('read', '');
-    return { kind: 'seen', value: outcome, startedAt: list.startedAt };
+    // Its name is not another's: this resource gave it.
+    const own = pass.memory.observed?.record;
+    const isOwn =
+      outcome.kind === 'nameTaken' &&
+      former.back.includes(outcome.id) &&
+      own?.id === outcome.id &&
+      this.#kind.misfit(own, pass) === undefined;
+    const value: SearchOutcome = isOwn ? { kind: 'one', id: outcome.id } : outcome;
+    return { kind: 'seen', value, startedAt: list.startedAt };
   }
 
   /** May the record that the user names be taken over? */
@@ -346,6 +363,10 @@ export function noteWrite<Rec extends AnyRecord>(
   }
 }
 
+function isDenied({ code, status }: ServiceError): boolean {
+  return code === 'BadId' || status === 403;
+}
+
 /** What is wrong with the workspace that is to own the record. */
 function unknownOwner<R extends ManagedResource, Rec extends AnyRecord>({
   resource,
@@ -369,7 +390,7 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
   return { kind: 'seen', value, startedAt };
 }
 
-type Failed = { kind: 'failed'; verdict: Verdict };
+type Failed = { kind: 'failed'; verdict: Verdict; code?: ServiceErrorCode };
 
 /** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {
@@ -383,7 +404,8 @@ function failedRead(read: Exclude<Read<unknown>, { kind: 'found' }>, pass: Faili
 function failed(error: ServiceError | undefined, { memory }: Failing): Failed {
   const { attempts } = memory;
   if (error !== undefined) {
-    return { kind: 'failed', verdict: noteFailed(error, { attempts, aspect: 'read', fingerprint: '' }) };
+    const said = noteFailed(error, { attempts, aspect: 'read', fingerprint: '' });
+    return { kind: 'failed', verdict: said, code: error.code };
   }
   const message = 'The owner workspace answers 404: check spec.owner and what the credentials can see';
   return { kind: 'failed', verdict: attempts.failed('read', '', verdict('Unknown', message)) };

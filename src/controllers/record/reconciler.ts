@@ -1,7 +1,8 @@
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
-import { CONDITIONS } from '../../api/reasons.ts';
+import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
+import { rfc3339 } from '../../base/rfc3339.ts';
 import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
@@ -9,8 +10,10 @@ import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
-import { Effects, homeOf, type Outcome } from './effects.ts';
+import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
+import { Formers, type FormerSight } from './former/formers.ts';
+import { formerOf, isDecidedBy, takenBack, withFormer } from './former/list.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
@@ -40,10 +43,16 @@ const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'create',
   'converge',
   'remove',
+  'removeFormer',
   'askByDelete',
 ]);
 /** Those that are calls to the service. */
-const ASKING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set(['create', 'converge', 'remove']);
+const ASKING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
+  'create',
+  'converge',
+  'remove',
+  'removeFormer',
+]);
 
 /**
  * Reconciles one kind that stands for a record of the service: observe, decide, act, record, with one effect
@@ -62,6 +71,7 @@ export class RecordReconciler<
   readonly #memories: Memories<Rec, M>;
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
+  readonly #formers: Formers<R, Rec, Desired, M>;
   readonly #status: StatusWriter<R>;
   readonly #guard: PassGuard<R>;
 
@@ -82,6 +92,10 @@ export class RecordReconciler<
       held: options.held,
     });
     this.#effects = new Effects(options.context, options.kind, options.cache);
+    this.#formers = new Formers(options.kind, this.#looks, {
+      memoryOf: (resource, id) => this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id),
+      isClaimed: (id, except) => this.#claimants(id, except).length > 0,
+    });
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
     this.#guard = new PassGuard(options.context, options.kind.type, this.#status);
   }
@@ -203,6 +217,7 @@ export class RecordReconciler<
       statusId: resource.status.id !== undefined,
       rival: claim.kind === 'mine' ? this.#olderClaimant(claim.id, resource) : undefined,
       adopt: annotations?.[ANNOTATIONS.adopt],
+      former: formerOf(resource),
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
@@ -266,6 +281,10 @@ export class RecordReconciler<
         };
       case 'adoptee':
         return { adoptee: await this.#looks.adoptee(pass, seen.adopt ?? '') };
+      case 'former': {
+        this.#memories.keepFormer(keyOf(pass.resource), new Set(seen.former.map(({ id }) => id)));
+        return { formerSeen: await this.#formers.look(pass) };
+      }
       case 'search': {
         const now = this.#context.clock.monotonic();
         const intent = seen.intent;
@@ -285,6 +304,7 @@ export class RecordReconciler<
             intent: intent?.intent,
             notBefore,
             made: made?.id,
+            former: formerInSearch(seen, pass),
           }),
         };
       }
@@ -319,16 +339,6 @@ export class RecordReconciler<
       case 'release':
         if (step.gone === true) this.#effects.forgetMade(marker);
         return this.#effects.release(resource, run.signal);
-      case 'forgetId': {
-        const said = verdict(
-          'Creating',
-          `The ${this.#kind.noun} was deleted on the service: it is made again`,
-        );
-        const fields = Object.fromEntries(
-          ['id', 'uri', 'home', ...this.#kind.forgotten].map((field) => [field, undefined]),
-        );
-        return { wish: { verdict: said, fields: fields as StatusFields<R> }, again: true };
-      }
       case 'unclaim':
         return this.#effects.unclaim(resource, memory, run.signal);
       case 'clearIntent':
@@ -341,21 +351,44 @@ export class RecordReconciler<
     }
     if (pass === undefined) return {};
     switch (step.do) {
+      case 'forgetId':
+        return this.#forgetId(pass, step);
+      case 'takeBack':
+        return this.#takeBack(pass, step);
+      case 'removeFormer':
+        return this.#removeFormer(pass, step.sight);
       case 'writeIntent':
         return this.#effects.writeIntent(pass, step);
       case 'create':
         return this.#effects.create(pass, step.intent, step.desired);
       case 'converge': {
+        const tended = step.former === undefined ? undefined : await this.#tend(pass, step.former);
+        if (tended?.kind === 'outcome') return tended.outcome;
         const done = await this.#kind.converge(pass, step.record, step.desired);
         if (done.corrected === true) this.#context.observer?.corrected(this.#kind.type.kind);
         if (done.afresh === true) return { again: true };
         if (done.renounce === true) {
-          const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);
-          return this.#act(resource, memory, marker, pass, { do: next }, run);
+          const gone = step.former?.gone ?? [];
+          const next =
+            resource.status.id === undefined
+              ? ({ do: 'unclaim' } as const)
+              : ({ do: 'forgetId', why: 'Ended', gone } as const);
+          return this.#act(resource, memory, marker, pass, next, run);
         }
-        const fields = { ...this.#effects.identity(pass, step.record), ...done.fields };
+        const again = step.former === undefined ? [] : [...step.former.again, ...step.former.back];
+        const news = {
+          own: step.record.id,
+          gone: [...(step.former?.gone ?? []), ...(tended?.gone ?? [])],
+          again: again.map(({ former }) => former.id),
+          isReady: factsOf(done.verdict.reason).ready === 'True' && done.again !== true,
+        };
+        const fields = {
+          ...this.#effects.identity(pass, step.record),
+          ...done.fields,
+          ...formerFields(pass, news),
+        };
         return {
-          wish: { verdict: done.verdict, fields },
+          wish: { verdict: this.#besideFormer(pass, done.verdict, step.former, tended?.waits), fields },
           ...(done.again === true ? { again: true } : {}),
           ...(done.quiet === true ? { quiet: true } : {}),
         };
@@ -378,6 +411,144 @@ export class RecordReconciler<
       default:
         return step satisfies never;
     }
+  }
+
+  /** Its id stays among the earlier ones, as ours until it is gone. */
+  #forgetId(
+    pass: Pass<R, Rec, M>,
+    { why, gone }: { why: 'Gone' | 'Ended'; gone: readonly string[] },
+  ): Outcome<R> {
+    const { resource, now } = pass;
+    const { id } = resource.status;
+    const { noun, forgotten } = this.#kind;
+    const { endpoint, owner } = resource.status.home ?? homeOf(pass);
+    const others = formerOf(resource).filter((one) => !gone.includes(one.id));
+    const former =
+      id === undefined ? [...others] : withFormer(others, { id, endpoint, owner, why, since: rfc3339(now) });
+    if (former === undefined) {
+      const message =
+        `The ${noun} is gone, and so are five earlier ones (${others.map((one) => one.id).join(', ')}), which are not ` +
+        'proved gone for good yet: no other is made before one of them is';
+      return {
+        wish: { verdict: verdict('NeedsUser', message, pass.handle.poll.lagWindowMs / 4), fields: {} },
+      };
+    }
+    const fields = {
+      ...Object.fromEntries(['id', 'uri', 'home', ...forgotten].map((field) => [field, undefined])),
+      former: former.length === 0 ? undefined : former,
+    } as StatusFields<R>;
+    const said = verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
+    return { wish: { verdict: said, fields }, again: true };
+  }
+
+  /** In one write, so that whoever comes after a crash finds the one or the other; the claim follows status. */
+  #takeBack(
+    pass: Pass<R, Rec, M>,
+    { back, instead, isChosen }: Extract<RecordStep<Rec, Desired>, { do: 'takeBack' }>,
+  ): Outcome<R> {
+    const { resource, now, handle } = pass;
+    const { noun, forgotten, type } = this.#kind;
+    const { id, endpoint, owner } = back.former;
+    const other = { ...homeOf(pass), id: instead.id };
+    const former = takenBack(formerOf(resource), {
+      id,
+      instead: { id: other.id, endpoint: other.endpoint, owner: other.owner },
+      isChosen,
+      now,
+    });
+    const home = { endpoint, owner, ...(handle.account === undefined ? {} : { account: handle.account }) };
+    const fields = {
+      ...Object.fromEntries(forgotten.map((field) => [field, undefined])),
+      id,
+      uri: back.record.uri,
+      home,
+      former,
+    } as StatusFields<R>;
+    const unfit = notSupported(type.kind, fields);
+    if (unfit !== undefined) return { wish: { verdict: unfit, fields: {} } };
+    // What is remembered speaks of the other record.
+    this.#memories.forget(keyOf(resource));
+    const said = verdict('Updating', `The ${noun} ${id} is there again: it is taken back`);
+    return { wish: { verdict: said, fields }, again: true };
+  }
+
+  /** One step of removing earlier records of a resource that stays. What waits keeps nothing else back. */
+  async #tend(
+    pass: Pass<R, Rec, M>,
+    { due }: FormerSight<Rec>,
+  ): Promise<{ kind: 'outcome'; outcome: Outcome<R> } | { kind: 'tended'; gone: string[]; waits?: Verdict }> {
+    const gone: string[] = [];
+    let waits: Verdict | undefined;
+    for (const one of due) {
+      const step = await this.#formers.remove(pass, one);
+      switch (step.kind) {
+        case 'sent':
+          return { kind: 'outcome', outcome: { again: true, quiet: true } };
+        case 'note': {
+          const former = formerOf(pass.resource).map((other) =>
+            other.id === step.former.id ? step.former : other,
+          );
+          const said = verdict('Updating', `An earlier ${this.#kind.noun}, ${one.former.id}, is removed`);
+          const fields = { former } as StatusFields<R>;
+          return { kind: 'outcome', outcome: { wish: { verdict: said, fields }, again: true } };
+        }
+        case 'gone':
+          gone.push(one.former.id);
+          break;
+        case 'waits':
+          waits ??= step.verdict;
+          break;
+        default:
+          return step satisfies never;
+      }
+    }
+    return { kind: 'tended', gone, ...(waits === undefined ? {} : { waits }) };
+  }
+
+  /** The same for one that is being deleted. */
+  async #removeFormer(pass: Pass<R, Rec, M>, sight: FormerSight<Rec>): Promise<Outcome<R>> {
+    const tended = await this.#tend(pass, sight);
+    if (tended.kind === 'outcome') return tended.outcome;
+    const gone = [...sight.gone, ...tended.gone];
+    const left = formerOf(pass.resource).filter(({ id }) => !gone.includes(id));
+    const fields = { former: left.length === 0 ? undefined : left } as StatusFields<R>;
+    const ids = sight.due.map(({ former }) => former.id).join(', ');
+    const said = verdict('Deleting', `Earlier records of this resource are being deleted: ${ids}`);
+    const waits = tended.waits ?? said;
+    return { wish: { verdict: { ...waits, reason: 'Deleting' }, fields }, again: tended.gone.length > 0 };
+  }
+
+  /** What to say of a record that is as declared while an earlier one is there again, and when to look again. */
+  #besideFormer(
+    { resource }: Pass<R, Rec, M>,
+    said: Verdict,
+    sight: FormerSight<Rec> | undefined,
+    waits: Verdict | undefined,
+  ): Verdict {
+    if (sight === undefined) return said;
+    const again = [...sight.again, ...sight.back].map(({ former }) => former);
+    const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
+    const open = again.filter((one) => !(isDecidedBy(one, adopt) && adopt === resource.status.id));
+    const recheckAfterMs = Math.min(
+      said.recheckAfterMs ?? Infinity,
+      sight.recheckAfterMs,
+      waits?.recheckAfterMs ?? Infinity,
+    );
+    const soon = recheckAfterMs === Infinity ? {} : { recheckAfterMs };
+    if (factsOf(said.reason).ready !== 'True') return { ...said, ...soon };
+    const { noun } = this.#kind;
+    if (open.length === 0) {
+      const ids = sight.due.map(({ former }) => former.id).join(', ');
+      const message = `${said.message}. Given up for it, and being removed: ${noun} ${ids}`;
+      return waits === undefined
+        ? { ...said, ...soon }
+        : { ...said, ...soon, message: `${message} (${waits.message})` };
+    }
+    const message =
+      `An earlier ${noun} is there again: ${open.map(({ id }) => id).join(', ')}, beside ${resource.status.id}, which was ` +
+      `made in its place. Nothing is removed: set the annotation ${ANNOTATIONS.adopt} anew, to the id of the one to ` +
+      'keep, and the other one goes by deletionPolicy';
+    return { ...said, reason: 'Ambiguous', message, ...soon };
   }
 
   /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
@@ -403,7 +574,8 @@ export class RecordReconciler<
     const bare =
       annotations?.[ANNOTATIONS.externalId] === undefined &&
       annotations?.[ANNOTATIONS.createIntent] === undefined &&
-      resource.status.id === undefined;
+      resource.status.id === undefined &&
+      resource.status.former === undefined;
     const confirmed = this.#context.installation.unconfirmed === undefined;
     if (deletionTimestamp !== undefined && bare && confirmed && finalizers?.includes(FINALIZER) === true) {
       return this.#effects.release(resource, run.signal);
@@ -414,7 +586,7 @@ export class RecordReconciler<
   #claimOf(resource: R): ClaimJudgement {
     const { annotations, uid } = resource.metadata;
     return judgeClaim(
-      { annotations, statusId: resource.status.id },
+      { annotations, statusId: resource.status.id, former: formerOf(resource).map(({ id }) => id) },
       { installationId: this.#context.installation.id, marker: this.#marker(resource), uid },
       (other) => this.#cache.isLiving(other),
     );
@@ -527,6 +699,21 @@ function startWith({ attempts }: Memory, { metadata, status }: ManagedResource):
   if (NOT_TAKEN.has(stalled.reason)) {
     attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
   }
+}
+
+function keyOf({ metadata }: ManagedResource): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** How a search takes the earlier records: those that are removed by their ids are none of its candidates. */
+function formerInSearch(
+  { former, deleting }: Pick<RecordObservation<never, never>, 'former' | 'deleting'>,
+  { handle, owner }: Pass<ManagedResource, AnyRecord, Memory>,
+): { back: string[]; skip: string[] } {
+  const here = former.filter((one) => one.endpoint === handle.endpoint && one.owner === owner);
+  const back = deleting ? [] : here.filter(({ why }) => why === 'Gone');
+  const skip = deleting ? here : here.filter(({ why }) => why === 'Surplus');
+  return { back: back.map(({ id }) => id), skip: skip.map(({ id }) => id) };
 }
 
 function soonest(result: Result, ms: number): Result {
