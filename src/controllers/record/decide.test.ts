@@ -235,7 +235,7 @@ describe('a record that is ours', () => {
     expect(decide({ claim: MINE, existence: doubt })).toEqual({ do: 'await', recheckAfterMs: 1 });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(reason(decide({ claim: MINE, existence: unproved }))).toBe('Unknown');
-    expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId' });
+    expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId', why: 'Gone' });
     expect(decide({ claim: MINE, existence: gone })).toEqual({ do: 'unclaim' });
     expect(reason(decide({ claim: MINE, existence: gone, onMissing: 'Hold' }))).toBe('RecordMissing');
     expect(reason(decide({ claim: MINE, existence: gone, observeOnly: true }))).toBe('RecordMissing');

@@ -84,7 +84,7 @@ export interface RecordObservation<Rec, Desired> {
   search?: Looked<SearchOutcome>;
   existence?: Looked<Existence<Rec>>;
   adoptee?: Looked<Adoptee<Rec>>;
-  formerSeen?: Looked<FormerSight<Rec>>;
+  formerSeen?: FormerSight<Rec>;
 }
 
 /** The parts of an observation that cost calls. */
@@ -109,8 +109,8 @@ export type RecordStep<Rec, Desired> =
   /** `finalizerToo`: a create was refused for certain, and nothing else of ours is on the service. */
   | { do: 'clearIntent'; finalizerToo?: true }
   | { do: 'claim'; id: string }
-  /** `gone`: earlier ones that are proved gone once more, and make room. */
-  | { do: 'forgetId'; why: 'Gone' | 'Ended'; gone: readonly string[] }
+  /** `former`: what a look at the earlier ones has shown: what is gone once more makes room. */
+  | { do: 'forgetId'; why: 'Gone' | 'Ended'; former: FormerSight<Rec> | undefined }
   /** An earlier record is the resource's again. `isChosen`: by the user. */
   | { do: 'takeBack'; back: Seen<Rec>; instead: Rec; isChosen: boolean }
   /** What earlier ones of a resource that is being deleted are there. */
@@ -203,8 +203,7 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
 /** Its id stays among the earlier ones, as long as there is room. */
 function decideForgetting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (isFull(seen.former) && seen.formerSeen === undefined) return { do: 'look', at: 'former' };
-  const gone = seen.formerSeen?.kind === 'seen' ? seen.formerSeen.value.gone : [];
-  return { do: 'forgetId', why: 'Gone', gone };
+  return { do: 'forgetId', why: 'Gone', former: seen.formerSeen };
 }
 
 /** Earlier records come first only where one of them is the resource's again; what else they call for waits for none. */
@@ -216,8 +215,7 @@ function decideFound<Rec, Desired>(
   const { former, formerSeen, adopt } = seen;
   if (former.length === 0) return { do: 'converge', record, desired };
   if (formerSeen === undefined) return { do: 'look', at: 'former' };
-  if (formerSeen.kind === 'failed') return { do: 'converge', record, desired };
-  const { back, again } = formerSeen.value;
+  const { back, again } = formerSeen;
   const [only, ...others] = back;
   if (only !== undefined && others.length + again.length === 0 && seen.statusId) {
     return { do: 'takeBack', back: only, instead: record, isChosen: false };
@@ -226,7 +224,7 @@ function decideFound<Rec, Desired>(
   if (chosen !== undefined && seen.statusId) {
     return { do: 'takeBack', back: chosen, instead: record, isChosen: true };
   }
-  return { do: 'converge', record, desired, former: formerSeen.value };
+  return { do: 'converge', record, desired, former: formerSeen };
 }
 
 /** A resource goes once its earlier records are gone, too. */
@@ -236,9 +234,8 @@ function letGo<Rec, Desired>(
 ): RecordStep<Rec, Desired> {
   if (seen.former.length === 0) return release;
   if (seen.formerSeen === undefined) return { do: 'look', at: 'former' };
-  if (seen.formerSeen.kind === 'failed') return report(seen.formerSeen.verdict);
-  const { due, open } = seen.formerSeen.value;
-  if (due.length > 0) return { do: 'removeFormer', sight: seen.formerSeen.value };
+  const { due, open } = seen.formerSeen;
+  if (due.length > 0) return { do: 'removeFormer', sight: seen.formerSeen };
   return open === undefined ? release : report(open);
 }
 

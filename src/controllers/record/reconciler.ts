@@ -368,11 +368,11 @@ export class RecordReconciler<
         if (done.corrected === true) this.#context.observer?.corrected(this.#kind.type.kind);
         if (done.afresh === true) return { again: true };
         if (done.renounce === true) {
-          const gone = step.former?.gone ?? [];
+          const { former } = step;
           const next =
             resource.status.id === undefined
               ? ({ do: 'unclaim' } as const)
-              : ({ do: 'forgetId', why: 'Ended', gone } as const);
+              : ({ do: 'forgetId', why: 'Ended', former } as const);
           return this.#act(resource, memory, marker, pass, next, run);
         }
         const again = step.former === undefined ? [] : [...step.former.again, ...step.former.back];
@@ -416,21 +416,24 @@ export class RecordReconciler<
   /** Its id stays among the earlier ones, as ours until it is gone. */
   #forgetId(
     pass: Pass<R, Rec, M>,
-    { why, gone }: { why: 'Gone' | 'Ended'; gone: readonly string[] },
+    { why, former: sight }: Pick<Extract<RecordStep<Rec, Desired>, { do: 'forgetId' }>, 'why' | 'former'>,
   ): Outcome<R> {
-    const { resource, now } = pass;
+    const { resource, now, memory } = pass;
     const { id } = resource.status;
     const { noun, forgotten } = this.#kind;
     const { endpoint, owner } = resource.status.home ?? homeOf(pass);
-    const others = formerOf(resource).filter((one) => !gone.includes(one.id));
+    const others = formerOf(resource).filter((one) => sight?.gone.includes(one.id) !== true);
     const former =
       id === undefined ? [...others] : withFormer(others, { id, endpoint, owner, why, since: rfc3339(now) });
     if (former === undefined) {
       const message =
         `The ${noun} is gone, and so are five earlier ones (${others.map((one) => one.id).join(', ')}), which are not ` +
         'proved gone for good yet: no other is made before one of them is';
+      // Proofs that have been begun are brought to their end; what stands in the way for long is looked at slowly.
+      const slowly = memory.attempts.missed('read', 'former', verdict('NeedsUser', message));
+      const soon = sight?.recheckAfterMs ?? Infinity;
       return {
-        wish: { verdict: verdict('NeedsUser', message, pass.handle.poll.lagWindowMs / 4), fields: {} },
+        wish: { verdict: soon === Infinity ? slowly : { ...slowly, recheckAfterMs: soon }, fields: {} },
       };
     }
     const fields = {

@@ -1,5 +1,4 @@
 import type { AnyRecord } from '../../../service/index.ts';
-import type { Looked } from '../decide.ts';
 import type { Pass, RecordKind } from '../kind.ts';
 import { noteWrite, SHARED_LIST_AGE_MS, type Looks } from '../looks.ts';
 import type { Memory } from '../memory.ts';
@@ -69,7 +68,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 
   /** Looks at all of them. A list tells whether one is there again; what is to go is read singly, whatever lists say. */
-  async look(pass: Pass<R, Rec, M>): Promise<Looked<FormerSight<Rec>>> {
+  async look(pass: Pass<R, Rec, M>): Promise<FormerSight<Rec>> {
     const { resource } = pass;
     const sight = { back: [], again: [], due: [], gone: [] } as {
       [Name in 'back' | 'again' | 'due']: Seen<Rec>[];
@@ -91,7 +90,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       }
       if (found.kind === 'unseen') recheckAfterMs = Math.min(recheckAfterMs, againIn(former, pass));
     }
-    return { kind: 'seen', value: { ...sight, open, recheckAfterMs }, startedAt: pass.handle.client.stamp() };
+    return { ...sight, open, recheckAfterMs };
   }
 
   /** One step of removing what a look has found to be removed. */
@@ -169,8 +168,15 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       priority: pass.priority,
       signal: pass.signal,
     });
-    const isListed = list.kind === 'found' && list.record.some(({ id }) => id === former.id);
+    const finalName = resource.spec.name ?? resource.metadata.name;
+    const entry = list.kind === 'found' ? list.record.find(({ id }) => id === former.id) : undefined;
+    const isListed = entry !== undefined;
     if (!isDue && !isListed && !isToBeForgotten(former, pass)) return { kind: 'unseen' };
+    // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
+    const listed = entry as unknown as Rec | undefined;
+    const isOver =
+      listed !== undefined && this.#kind.candidate(listed, pass.marker, finalName).ending !== undefined;
+    if (!isDue && isOver) return { kind: 'unseen' };
     const its = this.#passFor(pass, former, isDue);
     const existence = await this.#looks.existence(its, former.id);
     if (existence.kind === 'failed') {
@@ -196,7 +202,6 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
         return value satisfies never;
     }
     const { record } = value;
-    const finalName = resource.spec.name ?? resource.metadata.name;
     const { marked, named, ending } = this.#kind.candidate(record, pass.marker, finalName);
     // Status alone makes no record ours: it carries the marker, or the name that only one of its owner's can have.
     const isNamesake = named && isListed && this.#kind.misfit(record, its) === undefined;
@@ -211,9 +216,16 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   #passFor(pass: Pass<R, Rec, M>, former: Former, isToGo: boolean): Pass<R, Rec, M> {
     const { resource } = pass;
     const { id, endpoint, owner, terminateTries, since } = former;
-    const { observedGeneration, policies } = resource.status;
+    const { observedGeneration, policies, home } = resource.status;
+    const account = home?.endpoint === endpoint ? home.account : undefined;
     const deletionTimestamp = resource.metadata.deletionTimestamp ?? (isToGo ? since : undefined);
-    const status = { observedGeneration, policies, id, home: { endpoint, owner }, terminateTries };
+    const status = {
+      observedGeneration,
+      policies,
+      id,
+      home: { endpoint, owner, ...(account === undefined ? {} : { account }) },
+      terminateTries,
+    };
     const { deletionTimestamp: _own, ...metadata } = resource.metadata;
     return {
       ...pass,
