@@ -359,7 +359,9 @@ export function formerFields(
   const former = formerOf(resource);
   if (former.length === 0) return {};
   const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
-  return { former: nextFormer(former, { gone: [], again: [], isReady: false, adopt, now, ...news }) };
+  return {
+    former: nextFormer(former, { gone: [], noted: [], again: [], isReady: false, adopt, now, ...news }),
+  };
 }
 
 /** Where a record is found, and by whom. */

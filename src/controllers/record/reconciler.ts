@@ -2,7 +2,6 @@ import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import { rfc3339 } from '../../base/rfc3339.ts';
 import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
@@ -12,13 +11,14 @@ import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
-import { Formers, type FormerSight } from './former/formers.ts';
-import { formerOf, isDecidedBy, takenBack, withFormer } from './former/list.ts';
+import { Formers } from './former/formers.ts';
+import { formerOf } from './former/list.ts';
+import { FormerSteps } from './former/steps.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
-import type { Pass, RecordKind, StatusFields } from './kind.ts';
+import type { Pass, RecordKind } from './kind.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { PassGuard } from './pass-guard.ts';
@@ -72,6 +72,7 @@ export class RecordReconciler<
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
   readonly #formers: Formers<R, Rec, Desired, M>;
+  readonly #formerSteps: FormerSteps<R, Rec, Desired, M>;
   readonly #status: StatusWriter<R>;
   readonly #guard: PassGuard<R>;
 
@@ -96,6 +97,9 @@ export class RecordReconciler<
       memoryOf: (resource, id) => this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id),
       isClaimed: (id, except) => this.#claimants(id, except).length > 0,
     });
+    this.#formerSteps = new FormerSteps(options.kind, this.#formers, (resource) =>
+      this.#memories.forget(keyOf(resource)),
+    );
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
     this.#guard = new PassGuard(options.context, options.kind.type, this.#status);
   }
@@ -352,18 +356,19 @@ export class RecordReconciler<
     if (pass === undefined) return {};
     switch (step.do) {
       case 'forgetId':
-        return this.#forgetId(pass, step);
+        return this.#formerSteps.forget(pass, step);
       case 'takeBack':
-        return this.#takeBack(pass, step);
+        return this.#formerSteps.takeBack(pass, step);
       case 'removeFormer':
-        return this.#removeFormer(pass, step.sight);
+        return this.#formerSteps.remove(pass, step.sight);
       case 'writeIntent':
         return this.#effects.writeIntent(pass, step);
       case 'create':
         return this.#effects.create(pass, step.intent, step.desired);
       case 'converge': {
-        const tended = step.former === undefined ? undefined : await this.#tend(pass, step.former);
-        if (tended?.kind === 'outcome') return tended.outcome;
+        const tended =
+          step.former === undefined ? undefined : await this.#formerSteps.tend(pass, step.former);
+        if (tended?.isSent === true) return { again: true, quiet: true };
         const done = await this.#kind.converge(pass, step.record, step.desired);
         if (done.corrected === true) this.#context.observer?.corrected(this.#kind.type.kind);
         if (done.afresh === true) return { again: true };
@@ -379,6 +384,7 @@ export class RecordReconciler<
         const news = {
           own: step.record.id,
           gone: [...(step.former?.gone ?? []), ...(tended?.gone ?? [])],
+          noted: tended?.noted ?? [],
           again: again.map(({ former }) => former.id),
           isReady: factsOf(done.verdict.reason).ready === 'True' && done.again !== true,
         };
@@ -388,8 +394,8 @@ export class RecordReconciler<
           ...formerFields(pass, news),
         };
         return {
-          wish: { verdict: this.#besideFormer(pass, done.verdict, step.former, tended?.waits), fields },
-          ...(done.again === true ? { again: true } : {}),
+          wish: { verdict: this.#formerSteps.beside(pass, done.verdict, step.former, tended?.waits), fields },
+          ...(done.again === true || news.noted.length > 0 ? { again: true } : {}),
           ...(done.quiet === true ? { quiet: true } : {}),
         };
       }
@@ -411,147 +417,6 @@ export class RecordReconciler<
       default:
         return step satisfies never;
     }
-  }
-
-  /** Its id stays among the earlier ones, as ours until it is gone. */
-  #forgetId(
-    pass: Pass<R, Rec, M>,
-    { why, former: sight }: Pick<Extract<RecordStep<Rec, Desired>, { do: 'forgetId' }>, 'why' | 'former'>,
-  ): Outcome<R> {
-    const { resource, now, memory } = pass;
-    const { id } = resource.status;
-    const { noun, forgotten } = this.#kind;
-    const { endpoint, owner } = resource.status.home ?? homeOf(pass);
-    const others = formerOf(resource).filter((one) => sight?.gone.includes(one.id) !== true);
-    const former =
-      id === undefined ? [...others] : withFormer(others, { id, endpoint, owner, why, since: rfc3339(now) });
-    if (former === undefined) {
-      const message =
-        `The ${noun} is gone, and so are five earlier ones (${others.map((one) => one.id).join(', ')}), which are not ` +
-        'proved gone for good yet: no other is made before one of them is';
-      // Proofs that have been begun are brought to their end; what stands in the way for long is looked at slowly.
-      const slowly = memory.attempts.missed('read', 'former', verdict('NeedsUser', message));
-      const soon = sight?.recheckAfterMs ?? Infinity;
-      return {
-        wish: { verdict: soon === Infinity ? slowly : { ...slowly, recheckAfterMs: soon }, fields: {} },
-      };
-    }
-    const fields = {
-      ...Object.fromEntries(['id', 'uri', 'home', ...forgotten].map((field) => [field, undefined])),
-      former: former.length === 0 ? undefined : former,
-    } as StatusFields<R>;
-    const said = verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
-    return { wish: { verdict: said, fields }, again: true };
-  }
-
-  /** In one write, so that whoever comes after a crash finds the one or the other; the claim follows status. */
-  #takeBack(
-    pass: Pass<R, Rec, M>,
-    { back, instead, isChosen }: Extract<RecordStep<Rec, Desired>, { do: 'takeBack' }>,
-  ): Outcome<R> {
-    const { resource, now, handle } = pass;
-    const { noun, forgotten, type } = this.#kind;
-    const { id, endpoint, owner } = back.former;
-    const other = { ...homeOf(pass), id: instead.id };
-    const former = takenBack(formerOf(resource), {
-      id,
-      instead: { id: other.id, endpoint: other.endpoint, owner: other.owner },
-      isChosen,
-      now,
-    });
-    const home = { endpoint, owner, ...(handle.account === undefined ? {} : { account: handle.account }) };
-    const fields = {
-      ...Object.fromEntries(forgotten.map((field) => [field, undefined])),
-      id,
-      uri: back.record.uri,
-      home,
-      former,
-    } as StatusFields<R>;
-    const unfit = notSupported(type.kind, fields);
-    if (unfit !== undefined) return { wish: { verdict: unfit, fields: {} } };
-    // What is remembered speaks of the other record.
-    this.#memories.forget(keyOf(resource));
-    const said = verdict('Updating', `The ${noun} ${id} is there again: it is taken back`);
-    return { wish: { verdict: said, fields }, again: true };
-  }
-
-  /** One step of removing earlier records of a resource that stays. What waits keeps nothing else back. */
-  async #tend(
-    pass: Pass<R, Rec, M>,
-    { due }: FormerSight<Rec>,
-  ): Promise<{ kind: 'outcome'; outcome: Outcome<R> } | { kind: 'tended'; gone: string[]; waits?: Verdict }> {
-    const gone: string[] = [];
-    let waits: Verdict | undefined;
-    for (const one of due) {
-      const step = await this.#formers.remove(pass, one);
-      switch (step.kind) {
-        case 'sent':
-          return { kind: 'outcome', outcome: { again: true, quiet: true } };
-        case 'note': {
-          const former = formerOf(pass.resource).map((other) =>
-            other.id === step.former.id ? step.former : other,
-          );
-          const said = verdict('Updating', `An earlier ${this.#kind.noun}, ${one.former.id}, is removed`);
-          const fields = { former } as StatusFields<R>;
-          return { kind: 'outcome', outcome: { wish: { verdict: said, fields }, again: true } };
-        }
-        case 'gone':
-          gone.push(one.former.id);
-          break;
-        case 'waits':
-          waits ??= step.verdict;
-          break;
-        default:
-          return step satisfies never;
-      }
-    }
-    return { kind: 'tended', gone, ...(waits === undefined ? {} : { waits }) };
-  }
-
-  /** The same for one that is being deleted. */
-  async #removeFormer(pass: Pass<R, Rec, M>, sight: FormerSight<Rec>): Promise<Outcome<R>> {
-    const tended = await this.#tend(pass, sight);
-    if (tended.kind === 'outcome') return tended.outcome;
-    const gone = [...sight.gone, ...tended.gone];
-    const left = formerOf(pass.resource).filter(({ id }) => !gone.includes(id));
-    const fields = { former: left.length === 0 ? undefined : left } as StatusFields<R>;
-    const ids = sight.due.map(({ former }) => former.id).join(', ');
-    const said = verdict('Deleting', `Earlier records of this resource are being deleted: ${ids}`);
-    const waits = tended.waits ?? said;
-    return { wish: { verdict: { ...waits, reason: 'Deleting' }, fields }, again: tended.gone.length > 0 };
-  }
-
-  /** What to say of a record that is as declared while an earlier one is there again, and when to look again. */
-  #besideFormer(
-    { resource }: Pass<R, Rec, M>,
-    said: Verdict,
-    sight: FormerSight<Rec> | undefined,
-    waits: Verdict | undefined,
-  ): Verdict {
-    if (sight === undefined) return said;
-    const again = [...sight.again, ...sight.back].map(({ former }) => former);
-    const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
-    const open = again.filter((one) => !(isDecidedBy(one, adopt) && adopt === resource.status.id));
-    const recheckAfterMs = Math.min(
-      said.recheckAfterMs ?? Infinity,
-      sight.recheckAfterMs,
-      waits?.recheckAfterMs ?? Infinity,
-    );
-    const soon = recheckAfterMs === Infinity ? {} : { recheckAfterMs };
-    if (factsOf(said.reason).ready !== 'True') return { ...said, ...soon };
-    const { noun } = this.#kind;
-    if (open.length === 0) {
-      const ids = sight.due.map(({ former }) => former.id).join(', ');
-      const message = `${said.message}. Given up for it, and being removed: ${noun} ${ids}`;
-      return waits === undefined
-        ? { ...said, ...soon }
-        : { ...said, ...soon, message: `${message} (${waits.message})` };
-    }
-    const message =
-      `An earlier ${noun} is there again: ${open.map(({ id }) => id).join(', ')}, beside ${resource.status.id}, which was ` +
-      `made in its place. Nothing is removed: set the annotation ${ANNOTATIONS.adopt} anew, to the id of the one to ` +
-      'keep, and the other one goes by deletionPolicy';
-    return { ...said, reason: 'Ambiguous', message, ...soon };
   }
 
   /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */

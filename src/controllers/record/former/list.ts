@@ -10,6 +10,8 @@ export interface FormerNews {
   own: string;
   /** Nothing of these is left, or nothing proves that they are this resource's. */
   gone: readonly string[];
+  /** What is to be noted of some of them. */
+  noted: readonly Former[];
   /** These were seen again although another record had taken their place. */
   again: readonly string[];
   /** What `boxwright.dev/adopt` says. */
@@ -48,12 +50,13 @@ export function isDecidedBy({ seenAt, seenWith }: Former, adopt: string | undefi
 
 /** The list as it shall be after a pass over the record that the resource has now; undefined: none is left. */
 export function nextFormer(former: readonly Former[], news: FormerNews): Former[] | undefined {
-  const { own, gone, again, adopt, isReady, now } = news;
+  const { own, gone, noted, again, adopt, isReady, now } = news;
   // Two of them were never Ready one after the other, and the first is the resource's record again.
   const replaces = isReady || former.some(({ id }) => id === own);
   const next = former
     .filter(({ id }) => id !== own && !gone.includes(id))
-    .map((one) => {
+    .map((old) => {
+      const one = noted.find(({ id }) => id === old.id) ?? old;
       const isBack = again.includes(one.id);
       if (one.why === 'Surplus') return one;
       const replaced =
@@ -88,6 +91,7 @@ export function takenBack(
 ): Former[] {
   const at = rfc3339(now);
   const rest =
-    nextFormer(former, { own: id, gone: [], again: [], adopt: undefined, isReady: false, now }) ?? [];
+    nextFormer(former, { own: id, gone: [], noted: [], again: [], adopt: undefined, isReady: false, now }) ??
+    [];
   return [...rest, { ...instead, why: 'Surplus', since: at, ...(isChosen ? { replacedAt: at } : {}) }];
 }
