@@ -153,16 +153,16 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
-    const candidates = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
     const { made, former } = options;
-    if (made !== undefined && !candidates.some(({ id }) => id === made)) {
-      candidates.push({ id: made, marked: undefined, named: true });
-    }
-    for (const id of former.back) {
-      if (!candidates.some((candidate) => candidate.id === id)) {
-        candidates.push({ id, marked: undefined, named: true });
-      }
-    }
+    const listed = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
+    // What is known by its id is read singly, whatever a list that trails shows of it.
+    const known = new Set([...(made === undefined ? [] : [made]), ...former.back]);
+    const candidates = [
+      ...listed.map((entry) => (known.has(entry.id) ? { ...entry, marked: undefined } : entry)),
+      ...[...known]
+        .filter((id) => !listed.some((entry) => entry.id === id))
+        .map((id) => ({ id, marked: undefined, named: true })),
+    ];
     const outcome = await searchByMarker({
       candidates,
       skip: [...(options.intent?.skip ?? []), ...former.skip],

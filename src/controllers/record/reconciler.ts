@@ -33,6 +33,8 @@ import { StatusWriter } from './status/writer.ts';
 const WAITING_MS = 600_000;
 /** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
 const SECRET_LOOK_MS = 300_000;
+/** How long reads may trail writes where no connection says so, milliseconds. */
+const LAG_WINDOW_MS = 60_000;
 /** After a change the first such look comes so soon: what was applied together may have come Secret last. */
 const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
@@ -298,7 +300,7 @@ export class RecordReconciler<
           intent === undefined || intent.outcome !== 'unknown'
             ? seen.deleting
               ? pass.handle.client.stamp()
-              : made?.at
+              : Math.max(pass.memory.firstSeenAt, made?.at ?? -Infinity)
             : now >= intent.concludeFrom
               ? intent.concludeFrom
               : pass.handle.client.stamp();
@@ -325,6 +327,7 @@ export class RecordReconciler<
     step: Exclude<RecordStep<Rec, Desired>, { do: 'look' }>,
     run: ReconcileContext,
   ): Promise<Outcome<R>> {
+    const lagWindowMs = pass?.handle.poll.lagWindowMs ?? LAG_WINDOW_MS;
     switch (step.do) {
       case 'nothing':
         return {};
@@ -341,16 +344,18 @@ export class RecordReconciler<
         return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
-        if (step.gone === true) this.#effects.forgetMade(marker);
+        if (step.gone !== true) return this.#effects.release(resource, run.signal, { marker, lagWindowMs });
+        this.#effects.forgetMade(marker);
         return this.#effects.release(resource, run.signal);
       case 'unclaim':
+        this.#effects.forgetMade(marker);
         return this.#effects.unclaim(resource, memory, run.signal);
       case 'clearIntent':
         return this.#effects.clearIntent(resource, memory, run.signal, {
           finalizerToo: step.finalizerToo === true,
         });
       case 'claim':
-        return this.#effects.claim({ resource, memory, marker, signal: run.signal }, step.id);
+        return this.#effects.claim({ resource, memory, marker, lagWindowMs, signal: run.signal }, step.id);
       default:
     }
     if (pass === undefined) return {};
