@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/sandbox/admin/snapshot.ts';
-import { HOUR, instance, MINUTE, Shop } from './shop.ts';
+import { ServiceTransportError } from '../../src/service/index.ts';
+import { changedRequest, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const ORPHAN = '  deletionPolicy: Orphan';
 
@@ -56,5 +57,72 @@ describe('a creation', () => {
     expect(shop.status('second').id).toBe(id);
     await shop.world.advance(HOUR);
     expect(ids()).toEqual([id]);
+  });
+});
+
+/** protocols.md 3.5 */
+describe('a create of unknown outcome', () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  const isCreate = ({ method, path }: { method: string; path: string }): boolean =>
+    method === 'POST' && /^\/services\/instances(\?|$)/.test(path);
+
+  /** A service that takes no tags with a deploy, and none later. */
+  function keepsNoMarkers(): void {
+    shop.alter = (request) => {
+      if (isCreate(request)) return changedRequest(request, { instance_tags: [] });
+      const isPut = request.method === 'PUT' && /^\/services\/instances\/[^/]+$/.test(request.path);
+      return isPut ? changedRequest(request, { tags: [] }) : request;
+    };
+  }
+
+  /** The answers to creates are lost on their way. */
+  function loseCreates(): { sent: number } {
+    const count = { sent: 0 };
+    shop.spoil = (request, given) => {
+      if (!isCreate(request)) return given;
+      count.sent += 1;
+      throw new ServiceTransportError('Broken', 'the connection was reset', { maybeSent: true });
+    };
+    return count;
+  }
+
+  it('is not sent again where the service keeps no markers: what was made since is named', async () => {
+    shop = await Shop.open();
+    keepsNoMarkers();
+    await shop.world.apply(instance('', 'first'));
+    await shop.world.until(() => shop.status('first').phase === 'Online', HOUR);
+    const count = loseCreates();
+    await shop.world.apply(instance('', 'second'));
+    await shop.world.advance(2 * MINUTE);
+    shop.restart();
+    await shop.world.until(() => shop.ready('second') === 'False Ambiguous', HOUR);
+    const made = shop.records().find(({ id }) => id !== shop.status('first').id);
+    expect(shop.message('second')).toContain(made?.id);
+    expect(shop.message('second')).not.toContain(shop.status('first').id);
+    await shop.world.advance(2 * HOUR);
+    expect(count.sent).toBe(1);
+    await shop.world.annotate('Instance', 'second', { 'boxwright.dev/adopt': made?.id ?? '' });
+    await shop.world.until(() => shop.status('second').id === made?.id, HOUR);
+    expect(shop.records()).toHaveLength(2);
+  });
+
+  it('is sent again where nothing was made and markers are kept', async () => {
+    shop = await Shop.open();
+    await shop.world.apply(instance('', 'first'));
+    await shop.online('first');
+    let sent = 0;
+    shop.judge = (request) => {
+      if (!isCreate(request)) return undefined;
+      sent += 1;
+      if (sent > 1) return undefined;
+      throw new ServiceTransportError('Broken', 'the connection was reset', { maybeSent: true });
+    };
+    await shop.world.apply(instance('', 'second'));
+    await shop.world.advance(MINUTE);
+    expect(sent).toBe(1);
+    await shop.online('second');
+    expect(sent).toBe(2);
   });
 });

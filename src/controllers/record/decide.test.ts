@@ -401,6 +401,17 @@ describe('earlier records', () => {
     });
   });
 
+  it('of a service that keeps no markers are not told from what was just made: nothing is sent again', () => {
+    const intent = intended('unknown');
+    const search = lookedFor({ kind: 'none', unmarked: ['r7'] }, 90_000);
+    expect(decide({ search, intent })).toMatchObject({ verdict: { reason: 'Ambiguous' } });
+    expect(reason(decide({ search: lookedFor({ kind: 'none', unmarked: ['r7'] }), intent }))).toBe(
+      'Creating',
+    );
+    expect(decide({ search, intent, adopt: 'r7' })).toEqual({ do: 'clearIntent' });
+    expect(decide({ search: lookedFor({ kind: 'none' }, 90_000), intent }).do).toBe('writeIntent');
+  });
+
   it('make room before a sixth is forgotten', () => {
     const former = ['1', '2', '3', '4', '5'].map((id) => ({ ...gone, id }));
     const existence = { kind: 'seen', value: absent(), startedAt: 0 } as const;

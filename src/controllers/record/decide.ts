@@ -340,6 +340,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       }
       // What is to be adopted is not created instead.
       if (seen.adopt !== undefined) return { do: 'clearIntent' };
+      if (found.unmarked !== undefined) return report(unmarked(seen.noun, found.unmarked));
       if (refusal !== undefined) return report(refusal);
       return {
         do: 'writeIntent',
@@ -536,6 +537,19 @@ function ambiguous(noun: string, ids: readonly string[]): Verdict {
     'Ambiguous',
     `Several records carry this resource's marker: ${ids.toSorted().slice(0, 10).join(', ')}. Delete the ${noun}s ` +
       `too many, or say which with the annotation boxwright.dev/adopt: <id>`,
+  );
+}
+
+function unmarked(noun: string, ids: readonly string[]): Verdict {
+  const made =
+    ids.length === 0
+      ? `No ${noun} was made since that nobody here holds`
+      : `Made since, and held by nobody here: ${ids.toSorted().slice(0, 10).join(', ')}`;
+  return verdict(
+    'Ambiguous',
+    `Whether the create of this resource made a ${noun} is not known, and the service keeps no tags to find it by. ${made}. ` +
+      `Set the annotation boxwright.dev/adopt to the id of the one to take over, or remove the annotation ` +
+      `boxwright.dev/create-intent to create one`,
   );
 }
 

@@ -54,7 +54,11 @@ class Bench {
         return Promise.resolve(this.single());
       },
     } as unknown as RecordKind<ManagedResource, BoxRecord, unknown>;
-    return new Looks(kind, { claimant: () => this.claimant, held: () => this.held });
+    return new Looks(kind, {
+      claimant: () => this.claimant,
+      markerOf: () => undefined,
+      held: () => this.held,
+    });
   }
 
   pass(priority: 'user' | 'periodic' = 'user'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {

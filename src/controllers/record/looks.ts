@@ -1,5 +1,12 @@
 import { isOfPerson } from '../../base/priority.ts';
-import type { AnyRecord, Read, ServiceError, ServiceErrorCode, Write } from '../../service/index.ts';
+import {
+  parseTimestamp,
+  type AnyRecord,
+  type Read,
+  type ServiceError,
+  type ServiceErrorCode,
+  type Write,
+} from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
@@ -21,6 +28,9 @@ const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
+/** The service's clock and ours may differ by so much unnoticed, milliseconds. */
+const CLOCKS_APART_MS = 60_000;
+
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
 
@@ -28,6 +38,7 @@ const AWAY = 'away';
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #claimant: (id: string, except: R) => string | undefined;
+  readonly #markerOf: (id: string, except: R) => string | undefined;
   /** How many records resources here hold in a workspace, in the list of this family. */
   readonly #held: (owner: string, endpoint: string) => number;
 
@@ -35,11 +46,14 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     kind: RecordKind<R, Rec, Desired, M>,
     claims: {
       claimant: (id: string, except: R) => string | undefined;
+      /** The marker of the other resource here that holds a record. */
+      markerOf: (id: string, except: R) => string | undefined;
       held: (owner: string, endpoint: string) => number;
     },
   ) {
     this.#kind = kind;
     this.#claimant = claims.claimant;
+    this.#markerOf = claims.markerOf;
     this.#held = claims.held;
   }
 
@@ -186,8 +200,38 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       former.back.includes(outcome.id) &&
       own?.id === outcome.id &&
       this.#kind.misfit(own, pass) === undefined;
-    const value: SearchOutcome = isOwn ? { kind: 'one', id: outcome.id } : outcome;
+    const unmarked =
+      outcome.kind === 'none' && options.intent !== undefined
+        ? this.#unmarked(entries, pass.resource, Date.parse(options.intent.at))
+        : undefined;
+    const value: SearchOutcome = isOwn
+      ? { kind: 'one', id: outcome.id }
+      : unmarked === undefined
+        ? outcome
+        : { kind: 'none', unmarked };
     return { kind: 'seen', value, startedAt: list.startedAt };
+  }
+
+  /**
+   * What nobody here holds and was made since, where the service keeps no markers: none of the records that other
+   * resources here hold carries its own. Undefined where it keeps them, or where nothing tells.
+   */
+  #unmarked(entries: readonly Rec[], resource: R, since: number): string[] | undefined {
+    const made: string[] = [];
+    let isKnown = false;
+    for (const entry of entries) {
+      const marker = this.#markerOf(entry.id, resource);
+      if (marker === undefined) {
+        const created = parseTimestamp(entry.created);
+        if (created === undefined || created >= since - CLOCKS_APART_MS) made.push(entry.id);
+        continue;
+      }
+      // A name is a marker only until it is the real one.
+      const { marked, named } = this.#kind.candidate(entry, marker, entry.name ?? '');
+      if (marked === true || named) return undefined;
+      isKnown ||= marked === false;
+    }
+    return isKnown ? made : undefined;
   }
 
   /** May the record that the user names be taken over? */

@@ -92,6 +92,10 @@ export class RecordReconciler<
     this.#memories = new Memories(options.memory, options.context);
     this.#looks = new Looks(options.kind, {
       claimant: (id, except) => this.#claimant(id, except),
+      markerOf: (id, except) => {
+        const [holder] = this.#claimants(id, except);
+        return holder === undefined ? undefined : this.#marker(holder);
+      },
       held: options.held,
     });
     this.#effects = new Effects(options.context, options.kind, options.cache);
