@@ -46,7 +46,13 @@ export function notedFirst(court: Court): Judge {
     Object.keys(RECORD_KINDS)
       .flatMap((plural) => court.resources(plural))
       .some((resource) => mayRemoveFormer(resource, call.record?.id ?? ''));
+  /** Records whose delete a status has noted. */
+  const notedOnce = new Set<string>();
   return {
+    changed({ now }) {
+      const id = now?.status?.id;
+      if (id !== undefined && now?.status?.['deleteSentAt'] !== undefined) notedOnce.add(id);
+    },
     calling(call) {
       if (call.method === 'POST' && /^\/services\/(boxes|instances)$/.test(call.path)) created(call);
       if (call.method === 'PUT' && OPERATION.test(call.path)) {
@@ -59,7 +65,11 @@ export function notedFirst(court: Court): Judge {
       }
       if (call.method === 'DELETE' && !/operation=(terminate|force_terminate)/.test(call.path)) {
         const isNoted = holdersOf(call).some(({ status }) => status?.['deleteSentAt'] !== undefined);
-        if (!isNoted && !isFormer(call))
+        const [plural = '', key = ''] = (call.by ?? '').split(' ');
+        // It was noted on a resource that has gone since.
+        const isLetGo =
+          notedOnce.has(call.record?.id ?? '') && court.resource(plural, key)?.status?.id !== call.record?.id;
+        if (!isNoted && !isFormer(call) && !isLetGo)
           court.object(`${call.by}: ${call.method} ${call.path} goes out before status notes it`);
       }
     },

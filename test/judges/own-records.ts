@@ -20,11 +20,14 @@ export function ownRecords(court: Court): Judge {
     return record !== undefined && isMarked(court, record, plural, key);
   };
   const operatorWrote = new Set<string>();
+  /** Resources that have gone. */
+  const gone = new Set<string>();
   return {
     wrote({ after }) {
       if (after !== undefined) operatorWrote.add(after.metadata.resourceVersion);
     },
     changed({ resource, key, now }) {
+      if (now === undefined) gone.add(`${resource} ${key}`);
       if (now === undefined || RECORD_KINDS[resource] === undefined) return;
       const adopt = now.metadata.annotations?.[ANNOTATIONS.adopt];
       if (adopt !== undefined && adopt !== '') grant(adopt, `${resource} ${key}`);
@@ -41,6 +44,10 @@ export function ownRecords(court: Court): Judge {
       const what = `${call.method} ${call.path} for ${call.by}`;
       const [plural = '', key = ''] = (call.by ?? '').split(' ');
       const resource = court.resource(plural, key);
+      // Let go of after a delete, there again, and nobody's: the one who made it takes it away.
+      const isHeld = court.resources(plural).some((other) => holds(other, id));
+      const isLetGo = call.method === 'DELETE' && !isHeld && gone.has(call.by ?? '');
+      if (isLetGo && rights.get(id)?.has(call.by ?? '') === true) return;
       if (RECORD_KINDS[plural]?.table !== table || resource === undefined) {
         court.object(`${what}: nobody's, or nobody who has such records`);
         return;

@@ -318,3 +318,57 @@ describe('an earlier record', () => {
     });
   });
 });
+
+describe('a record that is there again after its deletion', () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  async function deleted(): Promise<[string, Snapshot]> {
+    shop = await Shop.open();
+    await shop.world.apply(instance());
+    await shop.online();
+    await shop.world.advance(5 * MINUTE);
+    const { id } = shop.record();
+    const kept = shop.world.sandbox.admin.snapshot();
+    await shop.world.delete('Instance', 'web-eu');
+    await shop.gone();
+    return [id, kept];
+  }
+
+  it('within a lag window is deleted once more, and an Event says so', async () => {
+    const [id, kept] = await deleted();
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.until(() => shop.records().length === 0, 5 * MINUTE);
+    const events = shop.world.events.filter(({ note }) => note.includes(id) && note.includes('once more'));
+    expect(events).toHaveLength(1);
+  });
+
+  it('is left to whoever has adopted it meanwhile', async () => {
+    const [id, kept] = await deleted();
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.apply(instance('', 'other', `{boxwright.dev/adopt: ${id}}`));
+    await shop.online('other');
+    await shop.world.advance(HOUR);
+    expect(shop.records().map((record) => record.id)).toEqual([id]);
+  });
+
+  it('is left to a resource of the same name', async () => {
+    const [id, kept] = await deleted();
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.advance(1_000);
+    await shop.world.apply(instance());
+    await shop.online();
+    await shop.world.advance(HOUR);
+    expect(shop.records().map((record) => record.id)).toEqual([id]);
+    expect(shop.status().id).toBe(id);
+  });
+
+  it('is not looked for for ever', async () => {
+    await deleted();
+    await shop.world.advance(5 * MINUTE);
+    const before = shop.world.sandbox.admin.calls().filter(({ path }) => path.includes('/instances/')).length;
+    await shop.world.advance(2 * HOUR);
+    const after = shop.world.sandbox.admin.calls().filter(({ path }) => path.includes('/instances/')).length;
+    expect(after).toBe(before);
+  });
+});

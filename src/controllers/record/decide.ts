@@ -121,8 +121,8 @@ export type RecordStep<Rec, Desired> =
   | { do: 'remove'; record: Rec }
   /** Reads do not show it: the answer to a DELETE tells whether it exists. `verdict`: what to say meanwhile. */
   | { do: 'askByDelete'; id: string; verdict: Verdict }
-  /** `gone`: its record is proved gone. */
-  | { do: 'release'; why: string; gone?: true };
+  /** `gone`: its record is proved gone. `lookFor`: the id of one that is looked for once more later. */
+  | { do: 'release'; why: string; gone?: true; lookFor?: string };
 
 /** Decides. Pure: no I/O, no clock. */
 export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
@@ -498,7 +498,12 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   const existence = seen.existence.value;
   switch (existence.kind) {
     case 'absent':
-      return letGo(seen, { do: 'release', why: `The ${seen.noun} is gone`, gone: true });
+      return letGo(seen, {
+        do: 'release',
+        why: `The ${seen.noun} is gone`,
+        gone: true,
+        ...(existence.shorter === true && seen.claim.kind === 'mine' ? { lookFor: seen.claim.id } : {}),
+      });
     case 'unproved': {
       const said = verdict(
         'Deleting',

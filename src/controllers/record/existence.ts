@@ -8,6 +8,8 @@ const proof: unique symbol = Symbol('proof of absence');
 /** The proof that a record is gone. */
 export interface Absent {
   kind: 'absent';
+  /** One look was enough, after our own delete: it is looked for once more later. */
+  shorter?: true;
   readonly [proof]: true;
 }
 
@@ -146,5 +148,5 @@ export function goneAfterDelete(
 ): Absent | undefined {
   if (standing === undefined || look.listed || !look.workspaceReadable) return undefined;
   const gone = look.status === 404 || (look.status === 403 && standing !== 'unanswered');
-  return gone ? { kind: 'absent', [proof]: true } : undefined;
+  return gone ? { kind: 'absent', shorter: true, [proof]: true } : undefined;
 }

@@ -19,6 +19,7 @@ import { isOlderClaimant } from './identity/claimants.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind } from './kind.ts';
+import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { PassGuard } from './pass-guard.ts';
@@ -77,6 +78,7 @@ export class RecordReconciler<
   readonly #formerSteps: FormerSteps<R, Rec, Desired, M>;
   readonly #status: StatusWriter<R>;
   readonly #guard: PassGuard<R>;
+  readonly #later: LaterLooks<R, Rec, Desired, M>;
 
   constructor(options: {
     context: OperatorContext;
@@ -99,10 +101,14 @@ export class RecordReconciler<
       held: options.held,
     });
     this.#effects = new Effects(options.context, options.kind, options.cache);
+    const memoryOf = (resource: R, id: string): M =>
+      this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id);
     this.#formers = new Formers(options.kind, this.#looks, {
-      memoryOf: (resource, id) => this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id),
+      memoryOf,
       isClaimed: (id, except) => this.#claimants(id, except).length > 0,
     });
+    const { cache } = options;
+    this.#later = new LaterLooks(options.context, options.kind, { cache, formers: this.#formers, memoryOf });
     this.#formerSteps = new FormerSteps(options.kind, this.#formers, (resource) =>
       this.#memories.forget(keyOf(resource)),
     );
@@ -126,9 +132,11 @@ export class RecordReconciler<
 
   async #once(key: string, run: RecordRun): Promise<Result> {
     const resource = this.#cache.get(key);
+    const laterMs =
+      resource?.metadata.deletionTimestamp === undefined ? await this.#later.look(key, run) : undefined;
     if (resource === undefined) {
-      this.#memories.forget(key);
-      return {};
+      if (laterMs === undefined) this.#memories.forget(key);
+      return laterMs === undefined ? {} : { requeueAfterMs: laterMs, lane: 'periodic' };
     }
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
@@ -157,7 +165,8 @@ export class RecordReconciler<
         await word?.cancel();
       }
     });
-    return wishMs === undefined ? result : soonest(result, wishMs);
+    const soon = Math.min(wishMs ?? Infinity, laterMs ?? Infinity);
+    return soon === Infinity ? result : soonest(result, soon);
   }
 
   async #pass(resource: R, memory: M, run: RecordRun): Promise<Outcome<R>> {
@@ -350,6 +359,9 @@ export class RecordReconciler<
       case 'release':
         if (step.gone !== true) return this.#effects.release(resource, run.signal, { marker, lagWindowMs });
         this.#effects.forgetMade(marker);
+        if (pass !== undefined && step.lookFor !== undefined) {
+          this.#later.note(keyOf(resource), pass, step.lookFor);
+        }
         return this.#effects.release(resource, run.signal);
       case 'unclaim':
         this.#effects.forgetMade(marker);
