@@ -5,7 +5,6 @@ import { changedRequest, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const ORPHAN = '  deletionPolicy: Orphan';
 
-/** protocols.md 3.1 */
 describe('a creation', () => {
   let shop: Shop;
   afterEach(() => shop.close());
@@ -60,13 +59,13 @@ describe('a creation', () => {
   });
 });
 
-/** protocols.md 3.5 */
+function isCreate({ method, path }: { method: string; path: string }): boolean {
+  return method === 'POST' && /^\/services\/instances(\?|$)/.test(path);
+}
+
 describe('a create of unknown outcome', () => {
   let shop: Shop;
   afterEach(() => shop.close());
-
-  const isCreate = ({ method, path }: { method: string; path: string }): boolean =>
-    method === 'POST' && /^\/services\/instances(\?|$)/.test(path);
 
   /** A service that takes no tags with a deploy, and none later. */
   function keepsNoMarkers(): void {

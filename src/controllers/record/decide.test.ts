@@ -358,11 +358,11 @@ describe('earlier records', () => {
     ...more,
   });
   const r0 = { former: gone, record: { id: 'r0' } };
-  const held: Partial<Seen> = { claim: MINE, statusId: true, existence: found, former: [gone] };
+  const holding: Partial<Seen> = { claim: MINE, statusId: true, existence: found, former: [gone] };
 
   it('are looked at before their resource converges or goes', () => {
-    expect(decide(held)).toEqual({ do: 'look', at: 'former' });
-    expect(decide({ ...held, formerSeen: sight() })).toMatchObject({ do: 'converge', former: sight() });
+    expect(decide(holding)).toEqual({ do: 'look', at: 'former' });
+    expect(decide({ ...holding, formerSeen: sight() })).toMatchObject({ do: 'converge', former: sight() });
     const going = { deleting: true, former: [gone], search: lookedFor({ kind: 'none' }) };
     expect(decide(going)).toEqual({ do: 'look', at: 'former' });
     expect(decide({ ...going, formerSeen: sight({ due: [r0] }) }).do).toBe('removeFormer');
@@ -374,17 +374,19 @@ describe('earlier records', () => {
   });
 
   it('are taken back where one of them came back before another was Ready, or where a person says so', () => {
-    expect(decide({ ...held, formerSeen: sight({ back: [r0] }) })).toMatchObject({
+    expect(decide({ ...holding, formerSeen: sight({ back: [r0] }) })).toMatchObject({
       do: 'takeBack',
       isChosen: false,
     });
-    expect(decide({ ...held, formerSeen: sight({ back: [r0, r0] }) }).do).toBe('converge');
+    expect(decide({ ...holding, formerSeen: sight({ back: [r0, r0] }) }).do).toBe('converge');
     // Only ids out of status are ever given up.
-    expect(decide({ ...held, statusId: false, formerSeen: sight({ back: [r0] }) }).do).toBe('converge');
+    expect(decide({ ...holding, statusId: false, formerSeen: sight({ back: [r0] }) }).do).toBe('converge');
     const seenAgain = { former: { ...gone, seenAt: gone.since, seenWith: 'r0' }, record: { id: 'r0' } };
     const chosen = { former: { ...gone, seenAt: gone.since }, record: { id: 'r0' } };
-    expect(decide({ ...held, adopt: 'r0', formerSeen: sight({ again: [seenAgain] }) }).do).toBe('converge');
-    expect(decide({ ...held, adopt: 'r0', formerSeen: sight({ again: [chosen] }) })).toMatchObject({
+    expect(decide({ ...holding, adopt: 'r0', formerSeen: sight({ again: [seenAgain] }) }).do).toBe(
+      'converge',
+    );
+    expect(decide({ ...holding, adopt: 'r0', formerSeen: sight({ again: [chosen] }) })).toMatchObject({
       do: 'takeBack',
       isChosen: true,
     });

@@ -22,6 +22,13 @@ describe('the list of earlier records', () => {
     expect(withFormer(ended, one('f'))?.map(({ id }) => id)).toEqual(['a', 'b', 'd', 'e', 'f']);
   });
 
+  it('keeps nothing of another service before what can still be looked at', () => {
+    const former = ['a', 'b', 'c', 'd', 'e'].map((id) =>
+      one(id, id === 'd' ? { endpoint: 'https://b' } : {}),
+    );
+    expect(withFormer(former, one('f'))?.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'e', 'f']);
+  });
+
   it('is replaced by what is Ready for the first time, and only then', () => {
     expect(next([one('a')])).toEqual([one('a')]);
     const [replaced] = next([one('a')], { isReady: true });

@@ -33,13 +33,14 @@ export function isFull(former: readonly Former[]): boolean {
 }
 
 /**
- * Notes one more. Of an instance that has ended nothing runs: the oldest of those makes room. Undefined where there is
- * none.
+ * Notes one more. What another service holds cannot be looked at any more, and of an instance that has ended nothing
+ * runs: the oldest of those makes room. Undefined where there is none.
  */
 export function withFormer(former: readonly Former[], one: Former): Former[] | undefined {
   const others = former.filter(({ id }) => id !== one.id);
-  const oldestEnded = isFull(others) ? others.find(({ why }) => why === 'Ended') : undefined;
-  const kept = others.filter((other) => other !== oldestEnded);
+  const least =
+    others.find(({ endpoint }) => endpoint !== one.endpoint) ?? others.find(({ why }) => why === 'Ended');
+  const kept = isFull(others) ? others.filter((other) => other !== least) : others;
   return isFull(kept) ? undefined : [...kept, one];
 }
 
