@@ -138,6 +138,64 @@ describe('an earlier record', () => {
     expect(shop.ready()).toBe('True Settled');
   });
 
+  it('is taken back though the end of the new one fails, which is told and keeps nothing back', async () => {
+    const [first, second] = await replacedByHalf();
+    shop.world.sandbox.admin.removeOperationFault();
+    const failed = {
+      state: 'unavailable',
+      operation: { ...shop.record(second).operation, event: 'terminate' },
+    };
+    shop.world.sandbox.admin.editRecord('instances', second, failed);
+    let sent = 0;
+    shop.judge = (request) => {
+      if (request.method !== 'DELETE' || request.path.includes('force')) return undefined;
+      sent += 1;
+      return answer(200, shop.record(second));
+    };
+    bringBack('instances', first);
+    await shop.world.until(() => shop.status().id === first, 10 * MINUTE);
+    await shop.world.until(() => shop.message().includes('Terminate failed 3 times'), HOUR);
+    expect(shop.ready()).toBe('True Settled');
+    expect(shop.message()).toContain(second);
+    await shop.world.advance(6 * HOUR);
+    expect(sent).toBe(3);
+    await shop.world.edit('Instance', 'web-eu', { tags: ['changed'] });
+    await shop.world.until(() => shop.record(first).tags.includes('changed'), MINUTE);
+    shop.judge = () => undefined;
+    await shop.world.edit('Instance', 'web-eu', { forceTerminateAfter: '1m' });
+    await shop.world.until(() => former().length === 0 && shop.ready() === 'True Settled', 2 * HOUR);
+    expect(ids()).toEqual([first]);
+  });
+
+  it('goes with its resource, though the process ends in between', async () => {
+    const [first] = await replaced();
+    bringBack('instances', first);
+    await shop.world.delete('Instance', 'web-eu');
+    for (let at = 0; at < 30; at += 1) {
+      shop.restart();
+      await shop.world.advance(1_500 + 211 * at);
+    }
+    await shop.gone();
+    expect(ids()).toEqual([]);
+  });
+
+  it('that cannot be told to be gone holds its resource, which says so, until deletionPolicy Orphan', async () => {
+    const first = await online();
+    await shop.byHand('DELETE', `/services/instances/${first}?operation=terminate`);
+    await shop.world.until(() => shop.status().id !== first && shop.ready() === 'True Settled', HOUR);
+    shop.judge = (request) =>
+      request.path.startsWith(`/services/instances/${first}`)
+        ? answer(403, { message: 'not yours' })
+        : undefined;
+    await shop.world.delete('Instance', 'web-eu');
+    await shop.world.advance(HOUR);
+    expect(shop.ready()).toBe('False Deleting');
+    expect(shop.message()).toContain(first);
+    expect(ids()).toEqual([first]);
+    await shop.world.edit('Instance', 'web-eu', { deletionPolicy: 'Orphan' });
+    await shop.gone();
+  });
+
   it('is taken back by a process that starts in between, too', async () => {
     const [first, second] = await replacedByHalf();
     shop.world.sandbox.admin.removeOperationFault();
