@@ -40,11 +40,12 @@ const LAG_WINDOW_MS = 60_000;
 const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
 const PASSES_IN_A_ROW = 10;
-/** Steps that send something to the service, or may. */
+/** Steps that send something to the service, or may, and the one that rests on what status has noted. */
 const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'writeIntent',
   'create',
   'converge',
+  'forgetId',
   'remove',
   'removeFormer',
   'askByDelete',

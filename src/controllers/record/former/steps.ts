@@ -60,11 +60,14 @@ export class FormerSteps<R extends ManagedResource, Rec extends AnyRecord, Desir
         wish: { verdict: soon === Infinity ? slowly : { ...slowly, recheckAfterMs: soon }, fields: {} },
       };
     }
+    const said = verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
+    // Noted before it is let go of, so that a definition that does not know the field loses neither.
+    const isNoted = formerOf(resource).some((one) => one.id === id);
+    const left = isNoted ? ['id', 'uri', 'home', ...forgotten] : [];
     const fields = {
-      ...Object.fromEntries(['id', 'uri', 'home', ...forgotten].map((field) => [field, undefined])),
+      ...Object.fromEntries(left.map((field) => [field, undefined])),
       former: former.length === 0 ? undefined : former,
     } as StatusFields<R>;
-    const said = verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
     return { wish: { verdict: said, fields }, again: true };
   }
 
