@@ -85,7 +85,6 @@ function searchPath() {
 
 function runToEnd(command, args, env) {
   return new Promise((done) => {
-    let child;
     const forward = (signal) => {
       // From a terminal, ^C has reached the child already.
       if (signal === 'SIGINT' && process.stdin.isTTY) return;
@@ -94,7 +93,7 @@ function runToEnd(command, args, env) {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     // Before the child is there: one that comes meanwhile is heard afterwards, and does not leave it an orphan.
     for (const signal of signals) process.on(signal, forward);
-    child = spawn(command, args, { cwd: root, env, stdio: 'inherit' });
+    const child = spawn(command, args, { cwd: root, env, stdio: 'inherit' });
     const finish = (ended) => {
       for (const signal of signals) process.off(signal, forward);
       done(ended);

@@ -43,8 +43,8 @@ const KEPT = 'Do not change it: the operator uses it to find the record again af
 export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, AnnotationNote>> = {
   adopt: {
     writtenBy: 'user',
-    on: 'Box, PolicyBox, Instance without a record',
-    meaning: 'Adopts the record with this id instead of creating one.',
+    on: 'Box, PolicyBox, Instance without a record, or with the reason `Ambiguous`',
+    meaning: 'Adopts the record with this id instead of creating one, or keeps it of several.',
   },
   requestedAt: {
     writtenBy: 'user',

@@ -159,8 +159,8 @@ export const REASONS = {
     'Delete one of the two resources (deletionPolicy Orphan keeps the record), or adopt the record as the message describes.',
   ),
   Ambiguous: stalled(
-    'Several records carry the marker of this resource.',
-    'The message names their ids. Delete the surplus records on the service, or choose one with boxwright.dev/adopt: <id>.',
+    'Several records carry the marker of this resource, or an earlier record of it is there again after another was made in its place.',
+    'The message names their ids. Choose one with boxwright.dev/adopt: <id>, or delete the surplus records on the service. Where one of two was made in the place of the other, the one that is not chosen goes by deletionPolicy.',
   ),
   NotApplied: stalled(
     'The service accepted the change but kept the old value of the fields that the message names.',

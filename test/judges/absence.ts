@@ -1,6 +1,6 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, StoredRecord } from './judge.ts';
-import { hasEnded, isMarked, keyOfShown, RECORD_KINDS, standingOf } from './parts.ts';
+import { formerOf, hasEnded, isMarked, keyOfShown, RECORD_KINDS, standingOf } from './parts.ts';
 
 /**
  * What is there is not taken for gone, whatever the service answered: while a record lives, its resource keeps the
@@ -35,7 +35,10 @@ export function absence(court: Court): Judge {
       const [plural = '', key = ''] = call.by.split(' ');
       const { table } = RECORD_KINDS[plural] ?? {};
       if (table === undefined) return;
-      const { skip = [] } = intentOf(court.resource(plural, key)) ?? {};
+      const resource = court.resource(plural, key);
+      const { skip = [] } = intentOf(resource) ?? {};
+      // What was given up for another is on its way out.
+      const givenUp = formerOf(resource).flatMap(({ id, why }) => (why === 'Surplus' ? [id] : []));
       const owner = (call.body as { owner?: string } | undefined)?.owner;
       const others = [
         ...[...(made.get(uidOf(call.by)) ?? [])].filter((id) => living(plural, id) !== undefined),
@@ -45,11 +48,23 @@ export function absence(court: Court): Judge {
           .filter((record) => isMarked(court, record, plural, key))
           .map(({ id }) => id),
       ];
-      if (others.length > 0) court.object(`${call.by}: a second record is made while ${others[0]} lives`);
+      const [other] = others.filter((id) => !givenUp.includes(id));
+      if (other !== undefined) court.object(`${call.by}: a second record is made while ${other} lives`);
     },
     wrote({ resource, key, part, before, after }) {
       if (RECORD_KINDS[resource] === undefined || before === undefined || after === undefined) return;
       const [from, to] = [standingOf(before), standingOf(after)];
+      // H12: those that it had earlier go with it.
+      if (part === 'object' && from.finalizer && !to.finalizer && from.deleting && !staysBehind(before)) {
+        for (const former of formerOf(before)) {
+          const left = court.record(RECORD_KINDS[resource]?.table ?? 'boxes', former.id);
+          if (left === undefined || !isMarked(court, left, resource, key)) continue;
+          if (hasEnded(left) && policyOf(before) === 'Terminate') continue;
+          court.object(
+            `${resource} ${key}: its finalizer goes while ${former.id}, an earlier record, is there`,
+          );
+        }
+      }
       const id = from.statusId ?? from.claimed;
       if (id === undefined) return;
       const there = court.record(RECORD_KINDS[resource]?.table ?? 'boxes', id);

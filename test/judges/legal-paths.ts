@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge } from './judge.ts';
-import { RECORD_KINDS, standingOf, type Standing } from './parts.ts';
+import { formerOf, RECORD_KINDS, standingOf, type Standing } from './parts.ts';
 
 /**
  * The state machine of a resource's finalizer (F), create-intent (I), claim (C) and `status.id` (S): every write
@@ -31,9 +31,12 @@ export function legalPaths(court: Court): Judge {
         const path = pathOf(from, to, before, after);
         if (path === undefined) court.object(`${resource} ${key}: no legal path ${step(from, to)}`);
       } else {
-        if (from.statusId !== undefined && to.statusId !== undefined && from.statusId !== to.statusId)
+        const isBack = takesBack(before, after);
+        const changes = from.statusId !== undefined && to.statusId !== from.statusId;
+        if (changes && to.statusId !== undefined && !isBack)
           court.object(`${resource} ${key}: status.id goes from ${from.statusId} to ${to.statusId}`);
-        if (to.statusId !== undefined && to.claimed !== undefined && to.statusId !== to.claimed)
+        const follows = formerOf(after).some(({ id }) => id === to.claimed);
+        if (to.statusId !== undefined && to.claimed !== undefined && to.statusId !== to.claimed && !follows)
           court.object(`${resource} ${key}: status.id is ${to.statusId}, the claim says ${to.claimed}`);
         const sent = after.status?.['deleteSentAt'];
         if (sent !== undefined && before.status?.['deleteSentAt'] === undefined && !to.deleting)
@@ -41,6 +44,15 @@ export function legalPaths(court: Court): Judge {
       }
     },
   };
+}
+
+/** An earlier record is the resource's again, and the one that was made in its place is given up for it. */
+function takesBack(before: Shown, after: Shown): boolean {
+  const [was, is] = [standingOf(before).statusId, standingOf(after).statusId];
+  return (
+    formerOf(before).some(({ id, why }) => id === is && why !== 'Surplus') &&
+    formerOf(after).some(({ id, why }) => id === was && why === 'Surplus')
+  );
 }
 
 /** The path that a write of the object takes; undefined when there is none. */

@@ -1,5 +1,13 @@
 import type { Court, Judge, ServiceCall } from './judge.ts';
-import { holds, keyOfShown, markerFor, markersIn, RECORD_KINDS, standingOf } from './parts.ts';
+import {
+  holds,
+  keyOfShown,
+  markerFor,
+  markersIn,
+  mayRemoveFormer,
+  RECORD_KINDS,
+  standingOf,
+} from './parts.ts';
 import type { Shown } from '../support/world.ts';
 
 /** Operations that status names before they are sent; a deploy of a new instance has the create-intent. */
@@ -33,7 +41,18 @@ export function notedFirst(court: Court): Judge {
     Object.keys(RECORD_KINDS)
       .flatMap((plural) => court.resources(plural))
       .filter((resource) => holds(resource, call.record?.id ?? ''));
+  /** An earlier record is noted as such before it is removed. */
+  const isFormer = (call: ServiceCall): boolean =>
+    Object.keys(RECORD_KINDS)
+      .flatMap((plural) => court.resources(plural))
+      .some((resource) => mayRemoveFormer(resource, call.record?.id ?? ''));
+  /** Records whose delete a status has noted. */
+  const notedOnce = new Set<string>();
   return {
+    changed({ now }) {
+      const id = now?.status?.id;
+      if (id !== undefined && now?.status?.['deleteSentAt'] !== undefined) notedOnce.add(id);
+    },
     calling(call) {
       if (call.method === 'POST' && /^\/services\/(boxes|instances)$/.test(call.path)) created(call);
       if (call.method === 'PUT' && OPERATION.test(call.path)) {
@@ -45,7 +64,12 @@ export function notedFirst(court: Court): Judge {
         if (!noted) court.object(`${call.by}: ${operation} goes out before status names it`);
       }
       if (call.method === 'DELETE' && !/operation=(terminate|force_terminate)/.test(call.path)) {
-        if (!holdersOf(call).some(({ status }) => status?.['deleteSentAt'] !== undefined))
+        const isNoted = holdersOf(call).some(({ status }) => status?.['deleteSentAt'] !== undefined);
+        const [plural = '', key = ''] = (call.by ?? '').split(' ');
+        // It was noted on a resource that has gone since.
+        const isLetGo =
+          notedOnce.has(call.record?.id ?? '') && court.resource(plural, key)?.status?.id !== call.record?.id;
+        if (!isNoted && !isFormer(call) && !isLetGo)
           court.object(`${call.by}: ${call.method} ${call.path} goes out before status notes it`);
       }
     },

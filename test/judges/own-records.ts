@@ -1,6 +1,6 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, RecordTable } from './judge.ts';
-import { holds, isMarked, keyOfShown, RECORD_KINDS } from './parts.ts';
+import { holds, isMarked, keyOfShown, mayRemoveFormer, RECORD_KINDS } from './parts.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 
 /**
@@ -20,11 +20,14 @@ export function ownRecords(court: Court): Judge {
     return record !== undefined && isMarked(court, record, plural, key);
   };
   const operatorWrote = new Set<string>();
+  /** Resources that have gone. */
+  const gone = new Set<string>();
   return {
     wrote({ after }) {
       if (after !== undefined) operatorWrote.add(after.metadata.resourceVersion);
     },
     changed({ resource, key, now }) {
+      if (now === undefined) gone.add(`${resource} ${key}`);
       if (now === undefined || RECORD_KINDS[resource] === undefined) return;
       const adopt = now.metadata.annotations?.[ANNOTATIONS.adopt];
       if (adopt !== undefined && adopt !== '') grant(adopt, `${resource} ${key}`);
@@ -41,11 +44,16 @@ export function ownRecords(court: Court): Judge {
       const what = `${call.method} ${call.path} for ${call.by}`;
       const [plural = '', key = ''] = (call.by ?? '').split(' ');
       const resource = court.resource(plural, key);
+      // Let go of after a delete, there again, and nobody's: the one who made it takes it away.
+      const isHeld = court.resources(plural).some((other) => holds(other, id));
+      const isLetGo = call.method === 'DELETE' && !isHeld && gone.has(call.by ?? '');
+      if (isLetGo && rights.get(id)?.has(call.by ?? '') === true) return;
       if (RECORD_KINDS[plural]?.table !== table || resource === undefined) {
         court.object(`${what}: nobody's, or nobody who has such records`);
         return;
       }
-      if (!holds(resource, id)) court.object(`${what}: it holds no such record at that moment`);
+      const isFormer = call.method === 'DELETE' && mayRemoveFormer(resource, id);
+      if (!holds(resource, id) && !isFormer) court.object(`${what}: it holds no such record at that moment`);
       if (marked(id, table, plural, key)) grant(id, `${plural} ${key}`);
       const seeded =
         resource.status?.id === id &&

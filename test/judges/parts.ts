@@ -46,6 +46,26 @@ export function holds(resource: Shown, id: string): boolean {
   return statusId === id || (statusId === undefined && claimed === id);
 }
 
+/** An earlier record that status names. */
+interface FormerRecord {
+  id: string;
+  why: string;
+}
+
+/** The earlier records of a resource. */
+export function formerOf(resource: Shown | undefined): FormerRecord[] {
+  return (resource?.status?.['former'] as FormerRecord[] | undefined) ?? [];
+}
+
+/**
+ * Whether an earlier record may be removed for a resource: one that was given up for another, or any once the
+ * resource is being deleted.
+ */
+export function mayRemoveFormer(resource: Shown, id: string): boolean {
+  const former = formerOf(resource).find((one) => one.id === id);
+  return former?.why === 'Surplus' || (former !== undefined && standingOf(resource).deleting);
+}
+
 /** All that looks like a marker in a text. */
 export function markersIn(text: string): string[] {
   return [...text.matchAll(/(?<![A-Za-z0-9-])bw-[a-z2-7]{8}-[a-z2-7]{16}(?![A-Za-z0-9-])/g)].map(

@@ -283,4 +283,24 @@ describe('what a newer version has written', () => {
     expect(world.sandbox.admin.records('boxes')).toHaveLength(record);
     expect(changing.said('Box', 'runtime')).toMatch(/^True Settled/);
   });
+
+  it('that drops the earlier records lets go of none, and nothing is made in its place before it knows them', async () => {
+    const changing = new Changing();
+    const { world } = changing;
+    await changing.settle();
+    await world.edit('Instance', 'web-eu', { onMissing: 'Recreate' });
+    await world.advance(5 * 60_000);
+    const bring = changing.without('Instance', 'former');
+    const id = world.get('Instance', 'web-eu')?.status?.id ?? '';
+    world.sandbox.admin.removeRecord('instances', id);
+    const before = changing.sent;
+    await world.until(() => changing.said('Instance', 'web-eu').includes('status.former'), HOUR);
+    await world.advance(HOUR);
+    expect(world.get('Instance', 'web-eu')?.status?.id).toBe(id);
+    expect(changing.sent).toBe(before);
+    bring();
+    await world.until(() => ![undefined, id].includes(world.get('Instance', 'web-eu')?.status?.id), HOUR);
+    expect(world.get('Instance', 'web-eu')?.status).toMatchObject({ former: [{ id }] });
+    world.kill();
+  });
 });

@@ -12,6 +12,9 @@ import {
   type Seen,
 } from '../schema/build.ts';
 
+/** So many earlier records of a resource are kept in mind. */
+export const FORMER_LIMIT = 5;
+
 /** Status fields of every kind. Conditions follow metav1.Condition. */
 export function anyStatus() {
   return {
@@ -112,6 +115,33 @@ export function recordStatus() {
       text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
     ),
     deleteSentAt: optional(time('When the first DELETE went to the service.')),
+    former: optional(
+      list(
+        'Earlier records of this resource that may still be, or come back: they are this resource’s until they are gone.',
+        object('An earlier record.', {
+          id: text('Id of the record on the service.', { maxLength: 64 }),
+          endpoint: text('Endpoint of the service.', { maxLength: 2048 }),
+          owner: text('Id of the workspace that owns the record.', { maxLength: 64 }),
+          why: oneOf(
+            'Gone: it was proved gone. Ended: the instance was terminated by somebody else. Surplus: another record was ' +
+              'kept in its place, and the operator removes it.',
+            ['Gone', 'Ended', 'Surplus'],
+          ),
+          since: time('Since when that is so.'),
+          replacedAt: optional(time('When what was made in its place was Ready for the first time.')),
+          seenAt: optional(time('When a record that had been replaced was seen again.')),
+          seenWith: optional(
+            text('The value of boxwright.dev/adopt at that time: only another one decides.', {
+              maxLength: 64,
+            }),
+          ),
+          terminateTries: optional(
+            integer('How often terminate was sent to it.', { minimum: 0, maximum: 1_000 }),
+          ),
+        }),
+        { maxItems: FORMER_LIMIT, mapKeys: ['id'] },
+      ),
+    ),
     policies: optional(
       shown(
         object('The policies in force, connection defaults included.', {

@@ -27,6 +27,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     statusId: false,
     rival: undefined,
     adopt: undefined,
+    former: [],
     connection: { kind: 'ready' },
     created: undefined,
     intent: undefined,
@@ -223,18 +224,18 @@ describe('a record that is ours', () => {
   it('is made again, or not, only once it is proved gone', () => {
     const unproved: NonNullable<Seen['existence']> = {
       kind: 'seen',
-      value: { kind: 'unproved', recheckAfterMs: 1, looks: 2, allGone: false },
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 2, allGone: false, counts: true },
       startedAt: 0,
     };
     const doubt: NonNullable<Seen['existence']> = {
       kind: 'seen',
-      value: { kind: 'unproved', recheckAfterMs: 1, looks: 1, allGone: false },
+      value: { kind: 'unproved', recheckAfterMs: 1, looks: 1, allGone: false, counts: true },
       startedAt: 0,
     };
     expect(decide({ claim: MINE, existence: doubt })).toEqual({ do: 'await', recheckAfterMs: 1 });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(reason(decide({ claim: MINE, existence: unproved }))).toBe('Unknown');
-    expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId' });
+    expect(decide({ claim: MINE, existence: gone, statusId: true })).toEqual({ do: 'forgetId', why: 'Gone' });
     expect(decide({ claim: MINE, existence: gone })).toEqual({ do: 'unclaim' });
     expect(reason(decide({ claim: MINE, existence: gone, onMissing: 'Hold' }))).toBe('RecordMissing');
     expect(reason(decide({ claim: MINE, existence: gone, observeOnly: true }))).toBe('RecordMissing');
@@ -261,6 +262,7 @@ describe('deleting', () => {
       recheckAfterMs: 1,
       looks: 1,
       allGone: false,
+      counts: true,
       askByDelete: true,
     } as const;
     const step = decide({ ...deleting, claim: MINE, existence: { kind: 'seen', value, startedAt: 0 } });
@@ -336,4 +338,88 @@ it('is a read that must be told apart before its record can be used', () => {
   const existence = { kind: 'unproved', recheckAfterMs: 1 } as Existence<Rec>;
   // @ts-expect-error only a found record is there to be used
   expect(existence.record).toBeUndefined();
+});
+
+describe('earlier records', () => {
+  const gone = {
+    id: 'r0',
+    endpoint: 'https://a',
+    owner: 'o',
+    why: 'Gone',
+    since: '2026-01-01T00:00:00Z',
+  } as const;
+  const sight = (more: Partial<NonNullable<Seen['formerSeen']>> = {}): NonNullable<Seen['formerSeen']> => ({
+    back: [],
+    again: [],
+    due: [],
+    gone: [],
+    open: undefined,
+    recheckAfterMs: Infinity,
+    ...more,
+  });
+  const r0 = { former: gone, record: { id: 'r0' } };
+  const holding: Partial<Seen> = { claim: MINE, statusId: true, existence: found, former: [gone] };
+
+  it('are looked at before their resource converges or goes', () => {
+    expect(decide(holding)).toEqual({ do: 'look', at: 'former' });
+    expect(decide({ ...holding, formerSeen: sight() })).toMatchObject({ do: 'converge', former: sight() });
+    const going = { deleting: true, former: [gone], search: lookedFor({ kind: 'none' }) };
+    expect(decide(going)).toEqual({ do: 'look', at: 'former' });
+    expect(decide({ ...going, formerSeen: sight({ due: [r0] }) }).do).toBe('removeFormer');
+    expect(reason(decide({ ...going, formerSeen: sight({ open: verdict('Deleting', 'not known') }) }))).toBe(
+      'Deleting',
+    );
+    expect(decide({ ...going, formerSeen: sight({ gone: ['r0'] }) }).do).toBe('release');
+    expect(decide({ ...going, orphan: true }).do).toBe('release');
+  });
+
+  it('are taken back where one of them came back before another was Ready, or where a person says so', () => {
+    expect(decide({ ...holding, formerSeen: sight({ back: [r0] }) })).toMatchObject({
+      do: 'takeBack',
+      isChosen: false,
+    });
+    expect(decide({ ...holding, formerSeen: sight({ back: [r0, r0] }) }).do).toBe('converge');
+    // Only ids out of status are ever given up.
+    expect(decide({ ...holding, statusId: false, formerSeen: sight({ back: [r0] }) }).do).toBe('converge');
+    const seenAgain = { former: { ...gone, seenAt: gone.since, seenWith: 'r0' }, record: { id: 'r0' } };
+    const chosen = { former: { ...gone, seenAt: gone.since }, record: { id: 'r0' } };
+    expect(decide({ ...holding, adopt: 'r0', formerSeen: sight({ again: [seenAgain] }) }).do).toBe(
+      'converge',
+    );
+    expect(decide({ ...holding, adopt: 'r0', formerSeen: sight({ again: [chosen] }) })).toMatchObject({
+      do: 'takeBack',
+      isChosen: true,
+    });
+  });
+
+  it('that a search finds are claimed, unless a create may have made another', () => {
+    const search = lookedFor({ kind: 'one', id: 'r0' });
+    expect(decide({ former: [gone], search })).toEqual({ do: 'claim', id: 'r0' });
+    expect(reason(decide({ former: [gone], search, intent: intended('unknown') }))).toBe('Creating');
+    const both = lookedFor({ kind: 'several', ids: ['r0', 'r1'] });
+    expect(decide({ former: [gone], search: both, intent: intended('unknown') })).toEqual({
+      do: 'claim',
+      id: 'r1',
+    });
+  });
+
+  it('of a service that keeps no markers are not told from what was just made: nothing is sent again', () => {
+    const intent = intended('unknown');
+    const search = lookedFor({ kind: 'none', unmarked: ['r7'] }, 90_000);
+    expect(decide({ search, intent })).toMatchObject({ verdict: { reason: 'Ambiguous' } });
+    expect(reason(decide({ search: lookedFor({ kind: 'none', unmarked: ['r7'] }), intent }))).toBe(
+      'Creating',
+    );
+    expect(decide({ search, intent, adopt: 'r7' })).toEqual({ do: 'clearIntent' });
+    expect(decide({ search: lookedFor({ kind: 'none' }, 90_000), intent }).do).toBe('writeIntent');
+  });
+
+  it('make room before a sixth is forgotten', () => {
+    const former = ['1', '2', '3', '4', '5'].map((id) => ({ ...gone, id }));
+    const existence = { kind: 'seen', value: absent(), startedAt: 0 } as const;
+    expect(decide({ claim: MINE, statusId: true, existence, former })).toEqual({ do: 'look', at: 'former' });
+    expect(decide({ claim: MINE, statusId: true, existence, former, formerSeen: sight() }).do).toBe(
+      'forgetId',
+    );
+  });
 });

@@ -1,3 +1,7 @@
+import type { ServiceErrorCode } from '../../service/index.ts';
+import { decideForgetting, decideFound, letGo } from './former/decide.ts';
+import type { Former } from './former/list.ts';
+import type { FormerSight, Seen } from './former/formers.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
@@ -9,13 +13,19 @@ import { verdict, type Verdict } from './status/verdict.ts';
 /** What is held because others use it is looked at again so often, milliseconds. */
 const USE_LOOK_MS = 5_000;
 
+/** Where nothing can be made in the place of a record that is gone, it is looked for so often, milliseconds. */
+const FORMER_LOOK_MS = 600_000;
+
 /** What is missing together may only be hidden together. */
 const ALL_GONE =
   '. Everything that resources here hold in its workspace is missing at once, and a role that was taken away looks ' +
   'the same: check what the account may see';
 
 /** What a search, an existence look or an adoption look came to, or why it came to nothing. */
-export type Looked<T> = { kind: 'seen'; value: T; startedAt: number } | { kind: 'failed'; verdict: Verdict };
+export type Looked<T> =
+  | { kind: 'seen'; value: T; startedAt: number }
+  /** `code`: what the call failed with. */
+  | { kind: 'failed'; verdict: Verdict; code?: ServiceErrorCode };
 
 /** Whether a record may be adopted. */
 export type Adoptee<Rec> =
@@ -52,6 +62,8 @@ export interface RecordObservation<Rec, Desired> {
   /** The older resource here that holds the same record, in words. */
   rival: string | undefined;
   adopt: string | undefined;
+  /** Earlier records, as status names them. */
+  former: readonly Former[];
   connection:
     | { kind: 'ready' }
     /** It is being looked at for the first time, which takes a moment. */
@@ -73,10 +85,11 @@ export interface RecordObservation<Rec, Desired> {
   search?: Looked<SearchOutcome>;
   existence?: Looked<Existence<Rec>>;
   adoptee?: Looked<Adoptee<Rec>>;
+  formerSeen?: FormerSight<Rec>;
 }
 
 /** The parts of an observation that cost calls. */
-export type Look = 'desired' | 'search' | 'existence' | 'adoptee';
+export type Look = 'desired' | 'search' | 'existence' | 'adoptee' | 'former';
 
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
@@ -97,14 +110,20 @@ export type RecordStep<Rec, Desired> =
   /** `finalizerToo`: a create was refused for certain, and nothing else of ours is on the service. */
   | { do: 'clearIntent'; finalizerToo?: true }
   | { do: 'claim'; id: string }
-  | { do: 'forgetId' }
+  /** `former`: what a look at the earlier ones has shown: what is gone once more makes room. */
+  | { do: 'forgetId'; why: 'Gone' | 'Ended'; former: FormerSight<Rec> | undefined }
+  /** An earlier record is the resource's again. `isChosen`: by the user. */
+  | { do: 'takeBack'; back: Seen<Rec>; instead: Rec; isChosen: boolean }
+  /** What earlier ones of a resource that is being deleted are there. */
+  | { do: 'removeFormer'; sight: FormerSight<Rec> }
   | { do: 'unclaim' }
-  | { do: 'converge'; record: Rec; desired: Desired }
+  /** `former`: what a look at the earlier ones has shown, where there are any. */
+  | { do: 'converge'; record: Rec; desired: Desired; former?: FormerSight<Rec> }
   | { do: 'remove'; record: Rec }
   /** Reads do not show it: the answer to a DELETE tells whether it exists. `verdict`: what to say meanwhile. */
   | { do: 'askByDelete'; id: string; verdict: Verdict }
-  /** `gone`: its record is proved gone. */
-  | { do: 'release'; why: string; gone?: true };
+  /** `gone`: its record is proved gone. `lookFor`: the id of one that is looked for once more later. */
+  | { do: 'release'; why: string; gone?: true; lookFor?: string };
 
 /** Decides. Pure: no I/O, no clock. */
 export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
@@ -164,7 +183,7 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           gone: true,
         };
       }
-      return seen.statusId ? { do: 'forgetId' } : { do: 'unclaim' };
+      return seen.statusId ? decideForgetting(seen) : { do: 'unclaim' };
     case 'found':
       if (seen.observeOnly) {
         return shown(
@@ -176,7 +195,7 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       if (seen.desired === undefined) return { do: 'look', at: 'desired' };
       if (seen.paused) return shown(seen, paused(seen, seen.desired), existence.record);
       if (seen.desired.kind === 'waiting') return shown(seen, seen.desired.verdict, existence.record);
-      return { do: 'converge', record: existence.record, desired: seen.desired.desired };
+      return decideFound(seen, existence.record, seen.desired.desired);
     default:
       return existence satisfies never;
   }
@@ -214,7 +233,8 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
   const refusal = seen.refusal(desired);
-  if (seen.intent === undefined && refusal !== undefined) return report(refusal);
+  const mayComeBack = seen.former.some(({ why }) => why === 'Gone');
+  if (seen.intent === undefined && refusal !== undefined && !mayComeBack) return report(refusal);
   if (seen.intent?.outcome === 'unsent') {
     if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
@@ -229,14 +249,19 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   const found: SearchOutcome =
     seen.search.value.kind === 'terminated' && full ? { kind: 'none' } : seen.search.value;
   const open = seen.intent !== undefined && seen.search.startedAt < seen.intent.concludeFrom;
+  const isFormer = (id: string): boolean => seen.former.some((one) => one.id === id);
   switch (found.kind) {
     case 'one':
-      return { do: 'claim', id: found.id };
-    case 'several':
+      // What the create has made may not be listed yet, and would be nobody's.
+      return open && isFormer(found.id) ? report(searching(5_000)) : { do: 'claim', id: found.id };
+    case 'several': {
+      const [made, ...more] = found.ids.filter((id) => !isFormer(id));
+      if (made !== undefined && more.length === 0) return { do: 'claim', id: made };
       if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) {
         return { do: 'claim', id: seen.adopt };
       }
       return report(ambiguous(seen.noun, found.ids));
+    }
     case 'terminating':
       return report(
         verdict(
@@ -269,19 +294,15 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       );
     case 'none':
       if (seen.intent === undefined) {
+        if (refusal !== undefined) return report(lookingForFormer(refusal));
         return { do: 'writeIntent', skip: [], try: 1, outcome: 'unsent', desired };
       }
       if (open) {
-        return report(
-          verdict(
-            'Creating',
-            `The outcome of a create is not known: it is looked for on the service before anything is sent again`,
-            Math.min(seen.intent.concludeFrom - seen.search.startedAt, 5_000),
-          ),
-        );
+        return report(searching(seen.intent.concludeFrom - seen.search.startedAt));
       }
       // What is to be adopted is not created instead.
       if (seen.adopt !== undefined) return { do: 'clearIntent' };
+      if (found.unmarked !== undefined) return report(unmarked(seen.noun, found.unmarked));
       if (refusal !== undefined) return report(refusal);
       return {
         do: 'writeIntent',
@@ -293,6 +314,20 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** A create is refused for long, and an earlier record may come back meanwhile. */
+function lookingForFormer(refusal: Verdict): Verdict {
+  const { recheckAfterMs = Infinity } = refusal;
+  return { ...refusal, recheckAfterMs: Math.min(recheckAfterMs, FORMER_LOOK_MS) };
+}
+
+function searching(leftMs: number): Verdict {
+  return verdict(
+    'Creating',
+    `The outcome of a create is not known: it is looked for on the service before anything is sent again`,
+    Math.min(leftMs, 5_000),
+  );
 }
 
 function decideAdoption<Rec, Desired>(
@@ -406,7 +441,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           ),
         );
       }
-      return { do: 'release', why: `There is no ${seen.noun} of this resource on the service` };
+      return letGo(seen, { do: 'release', why: `There is no ${seen.noun} of this resource on the service` });
     default:
       return found satisfies never;
   }
@@ -425,7 +460,12 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
   const existence = seen.existence.value;
   switch (existence.kind) {
     case 'absent':
-      return { do: 'release', why: `The ${seen.noun} is gone`, gone: true };
+      return letGo(seen, {
+        do: 'release',
+        why: `The ${seen.noun} is gone`,
+        gone: true,
+        ...(existence.shorter === true && seen.claim.kind === 'mine' ? { lookFor: seen.claim.id } : {}),
+      });
     case 'unproved': {
       const said = verdict(
         'Deleting',
@@ -464,6 +504,19 @@ function ambiguous(noun: string, ids: readonly string[]): Verdict {
     'Ambiguous',
     `Several records carry this resource's marker: ${ids.toSorted().slice(0, 10).join(', ')}. Delete the ${noun}s ` +
       `too many, or say which with the annotation boxwright.dev/adopt: <id>`,
+  );
+}
+
+function unmarked(noun: string, ids: readonly string[]): Verdict {
+  const made =
+    ids.length === 0
+      ? `No ${noun} was made since that nobody here holds`
+      : `Made since, and held by nobody here: ${ids.toSorted().slice(0, 10).join(', ')}`;
+  return verdict(
+    'Ambiguous',
+    `Whether the create of this resource made a ${noun} is not known, and the service keeps no tags to find it by. ${made}. ` +
+      `Set the annotation boxwright.dev/adopt to the id of the one to take over, or remove the annotation ` +
+      `boxwright.dev/create-intent to create one`,
   );
 }
 

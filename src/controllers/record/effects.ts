@@ -4,6 +4,7 @@ import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { claimAnnotations } from './identity/claim.ts';
+import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { isAtHome, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
@@ -29,6 +30,8 @@ interface Claiming<R, M> {
   resource: R;
   memory: M;
   marker: string;
+  /** How long lists may trail what was written to the record, milliseconds. */
+  lagWindowMs: number;
   signal: AbortSignal;
 }
 
@@ -41,7 +44,10 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #context: OperatorContext;
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
-  /** What a create for a marker has made last, and when: a list may lack it that is older, or that trails. */
+  /**
+   * What was made, claimed or let go of for a marker last, and when: a list may lack it, or its marker, that is older or
+   * that trails.
+   */
   readonly #made = new Map<string, { id: string | undefined; at: number; until: number }>();
 
   constructor(context: OperatorContext, kind: RecordKind<R, Rec, Desired, M>, cache: ResourceCache<R>) {
@@ -50,21 +56,27 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     this.#cache = cache;
   }
 
-  /** What this process has made for a marker, as long as lists may lack it; `at` is on the service client's clock. */
+  /** The record of a marker as this process knows it, as long as lists may lack it; `at` is on the service client's clock. */
   made(marker: string, now: number): { id: string | undefined; at: number } | undefined {
     const made = this.#made.get(marker);
     return made !== undefined && now < made.until ? made : undefined;
   }
 
-  /** What was made for a marker is proved gone. */
+  /** The record of a marker is proved gone, or ended for good. */
   forgetMade(marker: string): void {
     this.#made.delete(marker);
   }
 
-  /** Lets the resource go. */
-  async release(resource: R, signal: AbortSignal): Promise<Outcome<R>> {
+  /** Lets the resource go. `left`: what stays of it on the service, or may. */
+  async release(
+    resource: R,
+    signal: AbortSignal,
+    left?: Pick<Claiming<R, M>, 'marker' | 'lagWindowMs'>,
+  ): Promise<Outcome<R>> {
     const finalizers = (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
     await this.#patch(resource, { finalizers }, signal);
+    const id = resource.status.id ?? resource.metadata.annotations?.[ANNOTATIONS.externalId];
+    if (left !== undefined && id !== undefined) this.#noteKnown(id, left);
     return {};
   }
 
@@ -176,6 +188,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   /** Writes the claim, which also takes the intent back. */
   async claim(claiming: Claiming<R, M>, id: string): Promise<Outcome<R>> {
     const { resource, memory, marker, signal } = claiming;
+    this.#noteKnown(id, claiming);
     const { uid, deletionTimestamp } = resource.metadata;
     const claimant = { installationId: this.#context.installation.id, marker, uid };
     const now = new Date(this.#context.clock.now()).toISOString();
@@ -205,7 +218,10 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (step.kind === 'wait') {
       return { wish: { verdict: step.verdict, fields: this.#kind.observe(pass, record) } };
     }
-    if (step.kind === 'release') return this.release(resource, pass.signal);
+    if (step.kind === 'release') {
+      const { marker, handle } = pass;
+      return this.release(resource, pass.signal, { marker, lagWindowMs: handle.poll.lagWindowMs });
+    }
     const said = verdict('Deleting', `The ${this.#kind.noun} is being deleted`);
     if (step.kind === 'note') return { wish: { verdict: said, fields: step.fields }, again: true };
     // A terminate needs no note: it leaves a record, and proves nothing.
@@ -310,6 +326,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       uri: record.uri,
       home: homeOf(pass),
       policies: { deletion, drift, missing },
+      ...formerFields(pass, { own: record.id }),
       // Restored from a backup that was taken in the middle of a deletion: nothing was sent for this one.
       ...(resource.metadata.deletionTimestamp === undefined ? { deleteSentAt: undefined } : {}),
     } as StatusFields<R>;
@@ -325,13 +342,21 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 
   #noteMade({ marker, handle }: Pass<R, Rec, M>, write: Exclude<Write<Rec>, { kind: 'notSent' }>): void {
-    const { endedAt: at } = write;
+    const id = write.kind === 'ok' ? write.record?.id : undefined;
+    this.#setMade(marker, { id, at: write.endedAt, lagWindowMs: handle.poll.lagWindowMs });
+  }
+
+  #noteKnown(id: string, { marker, lagWindowMs }: Pick<Claiming<R, M>, 'marker' | 'lagWindowMs'>): void {
+    this.#setMade(marker, { id, at: this.#context.clock.monotonic(), lagWindowMs });
+  }
+
+  #setMade(marker: string, made: { id: string | undefined; at: number; lagWindowMs: number }): void {
+    const { id, at, lagWindowMs } = made;
     for (const [other, { until }] of this.#made) {
-      if (at < until) break; // the map is in the order of the creates
+      if (at < until) break; // the map is in the order of the notes
       this.#made.delete(other);
     }
-    const id = write.kind === 'ok' ? write.record?.id : undefined;
-    const until = at + Math.max(handle.poll.lagWindowMs, SHARED_LIST_AGE_MS);
+    const until = at + Math.max(lagWindowMs, SHARED_LIST_AGE_MS);
     this.#made.delete(marker);
     this.#made.set(marker, { id, at, until });
   }
@@ -347,6 +372,19 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     );
     this.#cache.remember(raw);
   }
+}
+
+/** What a pass over the record that the resource has now makes of the earlier ones. */
+export function formerFields(
+  { resource, now }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'resource' | 'now'>,
+  news: Pick<FormerNews, 'own'> & Partial<FormerNews>,
+): { former?: Former[] | undefined } {
+  const former = formerOf(resource);
+  if (former.length === 0) return {};
+  const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
+  return {
+    former: nextFormer(former, { gone: [], noted: [], again: [], isReady: false, adopt, now, ...news }),
+  };
 }
 
 /** Where a record is found, and by whom. */

@@ -8,6 +8,8 @@ const proof: unique symbol = Symbol('proof of absence');
 /** The proof that a record is gone. */
 export interface Absent {
   kind: 'absent';
+  /** One look was enough, after our own delete: it is looked for once more later. */
+  shorter?: true;
   readonly [proof]: true;
 }
 
@@ -20,6 +22,8 @@ export interface Unproved {
   recheckAfterMs: number;
   /** So many looks in a row have not shown it. */
   looks: number;
+  /** This look agrees with its being gone in every part. */
+  counts: boolean;
   /** Everything that resources here hold in that workspace is missing at once. */
   allGone: boolean;
   /** The resource is being deleted: the answer to a DELETE would say more than further reads. */
@@ -97,6 +101,7 @@ export class AbsenceLog {
       kind: 'unproved',
       recheckAfterMs: Math.min(FIRST_LOOK_MS * 2 ** (this.#looks - 1), longest),
       looks: this.#looks,
+      counts: !look.listed && look.missing && look.workspaceReadable,
       allGone,
     });
     if (look.listed) {
@@ -143,5 +148,5 @@ export function goneAfterDelete(
 ): Absent | undefined {
   if (standing === undefined || look.listed || !look.workspaceReadable) return undefined;
   const gone = look.status === 404 || (look.status === 403 && standing !== 'unanswered');
-  return gone ? { kind: 'absent', [proof]: true } : undefined;
+  return gone ? { kind: 'absent', shorter: true, [proof]: true } : undefined;
 }

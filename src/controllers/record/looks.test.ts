@@ -54,7 +54,11 @@ class Bench {
         return Promise.resolve(this.single());
       },
     } as unknown as RecordKind<ManagedResource, BoxRecord, unknown>;
-    return new Looks(kind, { claimant: () => this.claimant, held: () => this.held });
+    return new Looks(kind, {
+      claimant: () => this.claimant,
+      markerOf: () => undefined,
+      held: () => this.held,
+    });
   }
 
   pass(priority: 'user' | 'periodic' = 'user'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
@@ -292,7 +296,13 @@ describe('a record that is to be adopted and is not seen', () => {
 });
 
 async function search(bench: Bench, made: string | undefined): Promise<string> {
-  const options = { finalName: 'web', intent: undefined, notBefore: undefined, made };
+  const options = {
+    finalName: 'web',
+    intent: undefined,
+    notBefore: undefined,
+    made,
+    former: { back: [], skip: [] },
+  };
   const looked = await bench.looks.search(bench.pass(), options);
   return looked.kind === 'failed' ? looked.verdict.reason : looked.value.kind;
 }

@@ -1,5 +1,12 @@
 import { isOfPerson } from '../../base/priority.ts';
-import type { AnyRecord, Read, ServiceError, Write } from '../../service/index.ts';
+import {
+  parseTimestamp,
+  type AnyRecord,
+  type Read,
+  type ServiceError,
+  type ServiceErrorCode,
+  type Write,
+} from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
@@ -21,6 +28,9 @@ const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
+/** The service's clock and ours may differ by so much unnoticed, milliseconds. */
+const CLOCKS_APART_MS = 60_000;
+
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
 
@@ -28,6 +38,7 @@ const AWAY = 'away';
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #claimant: (id: string, except: R) => string | undefined;
+  readonly #markerOf: (id: string, except: R) => string | undefined;
   /** How many records resources here hold in a workspace, in the list of this family. */
   readonly #held: (owner: string, endpoint: string) => number;
 
@@ -35,11 +46,14 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     kind: RecordKind<R, Rec, Desired, M>,
     claims: {
       claimant: (id: string, except: R) => string | undefined;
+      /** The marker of the other resource here that holds a record. */
+      markerOf: (id: string, except: R) => string | undefined;
       held: (owner: string, endpoint: string) => number;
     },
   ) {
     this.#kind = kind;
     this.#claimant = claims.claimant;
+    this.#markerOf = claims.markerOf;
     this.#held = claims.held;
   }
 
@@ -120,6 +134,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       notBefore: number | undefined;
       /** What a create for the marker has made a while ago: lists may not show it yet. */
       made: string | undefined;
+      /** Earlier records of the resource that may come back, and those that are none of its candidates. */
+      former: { back: readonly string[]; skip: readonly string[] };
     },
   ): Promise<Looked<SearchOutcome>> {
     const { handle, owner, marker } = pass;
@@ -151,26 +167,71 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     // The family of the list decides what its entries are; TypeScript cannot tie the two type parameters.
     const entries = list.record as unknown as readonly Rec[];
-    const candidates = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
-    const { made } = options;
-    if (made !== undefined && !candidates.some(({ id }) => id === made)) {
-      candidates.push({ id: made, marked: undefined, named: true });
-    }
+    const { made, former } = options;
+    const listed = entries.map((entry) => this.#kind.candidate(entry, marker, options.finalName));
+    // What is known by its id is read singly, whatever a list that trails shows of it.
+    const known = new Set([...(made === undefined ? [] : [made]), ...former.back]);
+    const candidates = [
+      ...listed.map((entry) => (known.has(entry.id) ? { ...entry, marked: undefined } : entry)),
+      ...[...known]
+        .filter((id) => !listed.some((entry) => entry.id === id))
+        .map((id) => ({ id, marked: undefined, named: true })),
+    ];
     const outcome = await searchByMarker({
       candidates,
-      skip: options.intent?.skip ?? [],
+      skip: [...(options.intent?.skip ?? []), ...former.skip],
       isClaimed: (id) => this.#claimant(id, pass.resource) !== undefined,
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
         // A single read may trail the create as well as a list does.
         if (read.kind === 'missing') return id === made ? undefined : 'gone';
+        // It was proved gone: that it cannot be read keeps nothing back.
+        if (read.kind === 'unknown' && former.back.includes(id) && isDenied(read.error)) return 'gone';
         if (read.kind === 'unknown') return undefined;
         pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
     pass.memory.attempts.succeeded('read', '');
-    return { kind: 'seen', value: outcome, startedAt: list.startedAt };
+    // Its name is not another's: this resource gave it.
+    const own = pass.memory.observed?.record;
+    const isOwn =
+      outcome.kind === 'nameTaken' &&
+      former.back.includes(outcome.id) &&
+      own?.id === outcome.id &&
+      this.#kind.misfit(own, pass) === undefined;
+    const unmarked =
+      outcome.kind === 'none' && options.intent !== undefined
+        ? this.#unmarked(entries, pass.resource, Date.parse(options.intent.at))
+        : undefined;
+    const value: SearchOutcome = isOwn
+      ? { kind: 'one', id: outcome.id }
+      : unmarked === undefined
+        ? outcome
+        : { kind: 'none', unmarked };
+    return { kind: 'seen', value, startedAt: list.startedAt };
+  }
+
+  /**
+   * What nobody here holds and was made since, where the service keeps no markers: none of the records that other
+   * resources here hold carries its own. Undefined where it keeps them, or where nothing tells.
+   */
+  #unmarked(entries: readonly Rec[], resource: R, since: number): string[] | undefined {
+    const made: string[] = [];
+    let isKnown = false;
+    for (const entry of entries) {
+      const marker = this.#markerOf(entry.id, resource);
+      if (marker === undefined) {
+        const created = parseTimestamp(entry.created);
+        if (created === undefined || created >= since - CLOCKS_APART_MS) made.push(entry.id);
+        continue;
+      }
+      // A name is a marker only until it is the real one.
+      const { marked, named } = this.#kind.candidate(entry, marker, entry.name ?? '');
+      if (marked === true || named) return undefined;
+      isKnown ||= marked === false;
+    }
+    return isKnown ? made : undefined;
   }
 
   /** May the record that the user names be taken over? */
@@ -351,6 +412,10 @@ export function noteWrite<Rec extends AnyRecord>(
   }
 }
 
+function isDenied({ code, status }: ServiceError): boolean {
+  return code === 'BadId' || status === 403;
+}
+
 /** What is wrong with the workspace that is to own the record. */
 function unknownOwner<R extends ManagedResource, Rec extends AnyRecord>({
   resource,
@@ -374,7 +439,7 @@ function seen<T>(value: T, startedAt: number): Looked<T> {
   return { kind: 'seen', value, startedAt };
 }
 
-type Failed = { kind: 'failed'; verdict: Verdict };
+type Failed = { kind: 'failed'; verdict: Verdict; code?: ServiceErrorCode };
 
 /** What of a pass a failure needs: the ledger that counts it. */
 interface Failing {
@@ -388,7 +453,8 @@ function failedRead(read: Exclude<Read<unknown>, { kind: 'found' }>, pass: Faili
 function failed(error: ServiceError | undefined, { memory }: Failing): Failed {
   const { attempts } = memory;
   if (error !== undefined) {
-    return { kind: 'failed', verdict: noteFailed(error, { attempts, aspect: 'read', fingerprint: '' }) };
+    const said = noteFailed(error, { attempts, aspect: 'read', fingerprint: '' });
+    return { kind: 'failed', verdict: said, code: error.code };
   }
   const message = 'The owner workspace answers 404: check spec.owner and what the credentials can see';
   return { kind: 'failed', verdict: attempts.failed('read', '', verdict('Unknown', message)) };

@@ -45,6 +45,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
 /** Memories by key of the resource; a new uid under an old name starts anew. */
 export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>> {
   readonly #byKey = new Map<string, M>();
+  /** By key of the resource, then by id of an earlier record of it. */
+  readonly #former = new Map<string, Map<string, M>>();
   readonly #create: (base: Memory<Rec>) => M;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -56,13 +58,42 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
   }
 
   of(key: string, uid: string): M {
-    const now = this.#clock.monotonic();
     const known = this.#byKey.get(key);
     if (known !== undefined && known.uid === uid) return known;
+    const fresh = this.#fresh(uid);
+    this.#byKey.set(key, fresh);
+    this.#former.delete(key);
+    return fresh;
+  }
+
+  /** What is remembered of an earlier record of a resource. */
+  ofFormer(key: string, uid: string, id: string): M {
+    const former = this.#former.get(key) ?? new Map<string, M>();
+    this.#former.set(key, former);
+    const known = former.get(id) ?? this.#fresh(uid);
+    former.set(id, known);
+    return known;
+  }
+
+  /** Forgets all earlier records of a resource but these. */
+  keepFormer(key: string, ids: ReadonlySet<string>): void {
+    const former = this.#former.get(key);
+    if (former === undefined) return;
+    for (const id of former.keys()) if (!ids.has(id)) former.delete(id);
+    if (former.size === 0) this.#former.delete(key);
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key);
+    this.#former.delete(key);
+  }
+
+  #fresh(uid: string): M {
+    const now = this.#clock.monotonic();
     const absence = new AbsenceLog();
     // A write of the process before this one may be younger than the service's lag: count it as just done.
     absence.noteWrite(now);
-    const fresh = this.#create({
+    return this.#create({
       uid,
       firstSeenAt: now,
       observed: undefined,
@@ -78,11 +109,5 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       client: undefined,
       generation: undefined,
     });
-    this.#byKey.set(key, fresh);
-    return fresh;
-  }
-
-  forget(key: string): void {
-    this.#byKey.delete(key);
   }
 }

@@ -1,5 +1,5 @@
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
-import { CONDITIONS } from '../../api/reasons.ts';
+import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import { isOfPerson } from '../../base/priority.ts';
@@ -9,13 +9,17 @@ import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
-import { Effects, homeOf, type Outcome } from './effects.ts';
+import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
+import { Formers } from './former/formers.ts';
+import { formerOf } from './former/list.ts';
+import { FormerSteps } from './former/steps.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
-import type { Pass, RecordKind, StatusFields } from './kind.ts';
+import type { Pass, RecordKind } from './kind.ts';
+import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { PassGuard } from './pass-guard.ts';
@@ -30,20 +34,29 @@ import { StatusWriter } from './status/writer.ts';
 const WAITING_MS = 600_000;
 /** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
 const SECRET_LOOK_MS = 300_000;
+/** How long reads may trail writes where no connection says so, milliseconds. */
+const LAG_WINDOW_MS = 60_000;
 /** After a change the first such look comes so soon: what was applied together may have come Secret last. */
 const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
 const PASSES_IN_A_ROW = 10;
-/** Steps that send something to the service, or may. */
+/** Steps that send something to the service, or may, and the one that rests on what status has noted. */
 const SENDING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
   'writeIntent',
   'create',
   'converge',
+  'forgetId',
   'remove',
+  'removeFormer',
   'askByDelete',
 ]);
 /** Those that are calls to the service. */
-const ASKING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set(['create', 'converge', 'remove']);
+const ASKING: ReadonlySet<RecordStep<unknown, unknown>['do']> = new Set([
+  'create',
+  'converge',
+  'remove',
+  'removeFormer',
+]);
 
 /**
  * Reconciles one kind that stands for a record of the service: observe, decide, act, record, with one effect
@@ -62,8 +75,11 @@ export class RecordReconciler<
   readonly #memories: Memories<Rec, M>;
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
+  readonly #formers: Formers<R, Rec, Desired, M>;
+  readonly #formerSteps: FormerSteps<R, Rec, Desired, M>;
   readonly #status: StatusWriter<R>;
   readonly #guard: PassGuard<R>;
+  readonly #later: LaterLooks<R, Rec, Desired, M>;
 
   constructor(options: {
     context: OperatorContext;
@@ -79,9 +95,24 @@ export class RecordReconciler<
     this.#memories = new Memories(options.memory, options.context);
     this.#looks = new Looks(options.kind, {
       claimant: (id, except) => this.#claimant(id, except),
+      markerOf: (id, except) => {
+        const [holder] = this.#claimants(id, except);
+        return holder === undefined ? undefined : this.#marker(holder);
+      },
       held: options.held,
     });
     this.#effects = new Effects(options.context, options.kind, options.cache);
+    const memoryOf = (resource: R, id: string): M =>
+      this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id);
+    this.#formers = new Formers(options.kind, this.#looks, {
+      memoryOf,
+      isClaimed: (id, except) => this.#claimants(id, except).length > 0,
+    });
+    const { cache } = options;
+    this.#later = new LaterLooks(options.context, options.kind, { cache, formers: this.#formers, memoryOf });
+    this.#formerSteps = new FormerSteps(options.kind, this.#formers, (resource) =>
+      this.#memories.forget(keyOf(resource)),
+    );
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);
     this.#guard = new PassGuard(options.context, options.kind.type, this.#status);
   }
@@ -102,9 +133,11 @@ export class RecordReconciler<
 
   async #once(key: string, run: RecordRun): Promise<Result> {
     const resource = this.#cache.get(key);
+    const laterMs =
+      resource?.metadata.deletionTimestamp === undefined ? await this.#later.look(key, run) : undefined;
     if (resource === undefined) {
-      this.#memories.forget(key);
-      return {};
+      if (laterMs === undefined) this.#memories.forget(key);
+      return laterMs === undefined ? {} : { requeueAfterMs: laterMs, lane: 'periodic' };
     }
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
@@ -133,7 +166,8 @@ export class RecordReconciler<
         await word?.cancel();
       }
     });
-    return wishMs === undefined ? result : soonest(result, wishMs);
+    const soon = Math.min(wishMs ?? Infinity, laterMs ?? Infinity);
+    return soon === Infinity ? result : soonest(result, soon);
   }
 
   async #pass(resource: R, memory: M, run: RecordRun): Promise<Outcome<R>> {
@@ -203,6 +237,7 @@ export class RecordReconciler<
       statusId: resource.status.id !== undefined,
       rival: claim.kind === 'mine' ? this.#olderClaimant(claim.id, resource) : undefined,
       adopt: annotations?.[ANNOTATIONS.adopt],
+      former: formerOf(resource),
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
@@ -266,6 +301,10 @@ export class RecordReconciler<
         };
       case 'adoptee':
         return { adoptee: await this.#looks.adoptee(pass, seen.adopt ?? '') };
+      case 'former': {
+        this.#memories.keepFormer(keyOf(pass.resource), new Set(seen.former.map(({ id }) => id)));
+        return { formerSeen: await this.#formers.look(pass) };
+      }
       case 'search': {
         const now = this.#context.clock.monotonic();
         const intent = seen.intent;
@@ -275,7 +314,7 @@ export class RecordReconciler<
           intent === undefined || intent.outcome !== 'unknown'
             ? seen.deleting
               ? pass.handle.client.stamp()
-              : made?.at
+              : Math.max(pass.memory.firstSeenAt, made?.at ?? -Infinity)
             : now >= intent.concludeFrom
               ? intent.concludeFrom
               : pass.handle.client.stamp();
@@ -285,6 +324,7 @@ export class RecordReconciler<
             intent: intent?.intent,
             notBefore,
             made: made?.id,
+            former: formerInSearch(seen, pass),
           }),
         };
       }
@@ -301,6 +341,7 @@ export class RecordReconciler<
     step: Exclude<RecordStep<Rec, Desired>, { do: 'look' }>,
     run: ReconcileContext,
   ): Promise<Outcome<R>> {
+    const lagWindowMs = pass?.handle.poll.lagWindowMs ?? LAG_WINDOW_MS;
     switch (step.do) {
       case 'nothing':
         return {};
@@ -317,46 +358,66 @@ export class RecordReconciler<
         return { wish: { verdict: step.verdict, fields } };
       }
       case 'release':
-        if (step.gone === true) this.#effects.forgetMade(marker);
+        if (step.gone !== true) return this.#effects.release(resource, run.signal, { marker, lagWindowMs });
+        this.#effects.forgetMade(marker);
+        if (pass !== undefined && step.lookFor !== undefined) {
+          this.#later.note(keyOf(resource), pass, step.lookFor);
+        }
         return this.#effects.release(resource, run.signal);
-      case 'forgetId': {
-        const said = verdict(
-          'Creating',
-          `The ${this.#kind.noun} was deleted on the service: it is made again`,
-        );
-        const fields = Object.fromEntries(
-          ['id', 'uri', 'home', ...this.#kind.forgotten].map((field) => [field, undefined]),
-        );
-        return { wish: { verdict: said, fields: fields as StatusFields<R> }, again: true };
-      }
       case 'unclaim':
+        this.#effects.forgetMade(marker);
         return this.#effects.unclaim(resource, memory, run.signal);
       case 'clearIntent':
         return this.#effects.clearIntent(resource, memory, run.signal, {
           finalizerToo: step.finalizerToo === true,
         });
       case 'claim':
-        return this.#effects.claim({ resource, memory, marker, signal: run.signal }, step.id);
+        return this.#effects.claim({ resource, memory, marker, lagWindowMs, signal: run.signal }, step.id);
       default:
     }
     if (pass === undefined) return {};
     switch (step.do) {
+      case 'forgetId':
+        return this.#formerSteps.forget(pass, step);
+      case 'takeBack':
+        return this.#formerSteps.takeBack(pass, step);
+      case 'removeFormer':
+        return this.#formerSteps.remove(pass, step.sight);
       case 'writeIntent':
         return this.#effects.writeIntent(pass, step);
       case 'create':
         return this.#effects.create(pass, step.intent, step.desired);
       case 'converge': {
+        const tended =
+          step.former === undefined ? undefined : await this.#formerSteps.tend(pass, step.former);
+        if (tended?.isSent === true) return { again: true, quiet: true };
         const done = await this.#kind.converge(pass, step.record, step.desired);
         if (done.corrected === true) this.#context.observer?.corrected(this.#kind.type.kind);
         if (done.afresh === true) return { again: true };
         if (done.renounce === true) {
-          const next = resource.status.id === undefined ? ('unclaim' as const) : ('forgetId' as const);
-          return this.#act(resource, memory, marker, pass, { do: next }, run);
+          const { former } = step;
+          const next =
+            resource.status.id === undefined
+              ? ({ do: 'unclaim' } as const)
+              : ({ do: 'forgetId', why: 'Ended', former } as const);
+          return this.#act(resource, memory, marker, pass, next, run);
         }
-        const fields = { ...this.#effects.identity(pass, step.record), ...done.fields };
+        const again = step.former === undefined ? [] : [...step.former.again, ...step.former.back];
+        const news = {
+          own: step.record.id,
+          gone: [...(step.former?.gone ?? []), ...(tended?.gone ?? [])],
+          noted: tended?.noted ?? [],
+          again: again.map(({ former }) => former.id),
+          isReady: factsOf(done.verdict.reason).ready === 'True' && done.again !== true,
+        };
+        const fields = {
+          ...this.#effects.identity(pass, step.record),
+          ...done.fields,
+          ...formerFields(pass, news),
+        };
         return {
-          wish: { verdict: done.verdict, fields },
-          ...(done.again === true ? { again: true } : {}),
+          wish: { verdict: this.#formerSteps.beside(pass, done.verdict, step.former, tended?.waits), fields },
+          ...(done.again === true || news.noted.length > 0 ? { again: true } : {}),
           ...(done.quiet === true ? { quiet: true } : {}),
         };
       }
@@ -403,7 +464,8 @@ export class RecordReconciler<
     const bare =
       annotations?.[ANNOTATIONS.externalId] === undefined &&
       annotations?.[ANNOTATIONS.createIntent] === undefined &&
-      resource.status.id === undefined;
+      resource.status.id === undefined &&
+      resource.status.former === undefined;
     const confirmed = this.#context.installation.unconfirmed === undefined;
     if (deletionTimestamp !== undefined && bare && confirmed && finalizers?.includes(FINALIZER) === true) {
       return this.#effects.release(resource, run.signal);
@@ -414,7 +476,7 @@ export class RecordReconciler<
   #claimOf(resource: R): ClaimJudgement {
     const { annotations, uid } = resource.metadata;
     return judgeClaim(
-      { annotations, statusId: resource.status.id },
+      { annotations, statusId: resource.status.id, former: formerOf(resource).map(({ id }) => id) },
       { installationId: this.#context.installation.id, marker: this.#marker(resource), uid },
       (other) => this.#cache.isLiving(other),
     );
@@ -527,6 +589,21 @@ function startWith({ attempts }: Memory, { metadata, status }: ManagedResource):
   if (NOT_TAKEN.has(stalled.reason)) {
     attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
   }
+}
+
+function keyOf({ metadata }: ManagedResource): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** How a search takes the earlier records: those that are removed by their ids are none of its candidates. */
+function formerInSearch(
+  { former, deleting }: Pick<RecordObservation<never, never>, 'former' | 'deleting'>,
+  { handle, owner }: Pass<ManagedResource, AnyRecord, Memory>,
+): { back: string[]; skip: string[] } {
+  const here = former.filter((one) => one.endpoint === handle.endpoint && one.owner === owner);
+  const back = deleting ? [] : here.filter(({ why }) => why === 'Gone');
+  const skip = deleting ? here : here.filter(({ why }) => why === 'Surplus');
+  return { back: back.map(({ id }) => id), skip: skip.map(({ id }) => id) };
 }
 
 function soonest(result: Result, ms: number): Result {

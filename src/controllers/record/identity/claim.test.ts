@@ -9,14 +9,25 @@ function judge(
   annotations: Record<string, string> | undefined,
   statusId?: string,
   living: string[] = [],
+  former: string[] = [],
 ): ClaimJudgement {
-  return judgeClaim({ annotations, statusId }, ME, (uid) => living.includes(uid));
+  return judgeClaim({ annotations, statusId, former }, ME, (uid) => living.includes(uid));
 }
 
 describe('a claim', () => {
   it('counts when installation, marker and uid are mine', () => {
     expect(judge(claimAnnotations('r1', ME))).toEqual({ kind: 'mine', id: 'r1', restore: false });
     expect(judge(claimAnnotations('r1', ME), 'r1')).toEqual({ kind: 'mine', id: 'r1', restore: false });
+  });
+
+  it('on an earlier record is nothing beside the one that status has taken back', () => {
+    const mine = { kind: 'mine', id: 'r0', restore: true };
+    expect(judge(claimAnnotations('r1', ME), 'r0', [], ['r1'])).toEqual(mine);
+    expect(judge(claimAnnotations('r1', ME), 'r0', [], ['r2']).kind).toBe('conflict');
+    expect(judge(claimAnnotations('r1', ME), undefined, [], ['r1'])).toMatchObject({
+      id: 'r1',
+      restore: false,
+    });
   });
 
   it('is nothing where nothing is said', () => {

@@ -12,6 +12,8 @@ export interface ClaimSource {
   annotations: Readonly<Record<string, string>> | undefined;
   /** `status.id`: no manifest can carry it, so it is a claim by itself. */
   statusId: string | undefined;
+  /** Ids of the earlier records that status names. */
+  former: readonly string[];
 }
 
 /** What the claim on a resource means for this operator. */
@@ -41,9 +43,13 @@ export function judgeClaim(
   claimant: Claimant,
   isLiving: (uid: string) => boolean,
 ): ClaimJudgement {
-  const id = source.annotations?.[ANNOTATIONS.externalId];
-  const text = source.annotations?.[ANNOTATIONS.claim];
-  const { statusId } = source;
+  const { statusId, former } = source;
+  const noted = source.annotations?.[ANNOTATIONS.externalId];
+  // Status has taken another record back, and the annotations follow.
+  const isFormer =
+    noted !== undefined && statusId !== undefined && noted !== statusId && former.includes(noted);
+  const id = isFormer ? undefined : noted;
+  const text = isFormer ? undefined : source.annotations?.[ANNOTATIONS.claim];
 
   if (id === undefined || text === undefined) {
     if (statusId !== undefined) {

@@ -11,7 +11,8 @@ export interface Candidate {
 
 /** What a search by marker ended with. */
 export type SearchOutcome =
-  | { kind: 'none' }
+  /** `unmarked`: the service keeps no markers, so one of these may be it: what was made since the create was intended. */
+  | { kind: 'none'; unmarked?: readonly string[] }
   /** Exactly one living record carries the marker. */
   | { kind: 'one'; id: string }
   /** A record with the marker is on its way out: look again. */
