@@ -101,8 +101,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an operation that another process may have sent counts as not sent',
     file: 'controllers/instance/operation/run.ts',
-    find: "sent = { key, outcome: 'unknown', quietSince: monotonic, updated: record.updated };",
-    replace: "sent = { key, outcome: 'unsent', quietSince: monotonic, updated: record.updated };",
+    find: "        key,\n        outcome: 'unknown',\n",
+    replace: "        key,\n        outcome: 'unsent',\n",
     workloads: ['operate'],
   },
   {
@@ -132,9 +132,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a PUT without an answer counts as done',
     file: 'controllers/draft/converge.ts',
-    find: "    case 'unknown':\n      return {",
+    find: "  if (write.kind !== 'ok') {\n    const taken",
     replace:
-      "    case 'unknown':\n      if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n      return {",
+      "  if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n  if (write.kind !== 'ok') {\n    const taken",
     workloads: ['policy box'],
     errorsToo: true,
   },
