@@ -144,3 +144,10 @@ test('a form with very many variables is refused like one with too many, and hol
   expect(refused.status).toBe(400);
   expect(refused.body).toContain('variables: must NOT have more than 2000 items');
 });
+
+test('what a button of the page calls is not told as a header that nothing reads', async () => {
+  const { deploy, deployable, post, sandbox } = await visit();
+  const created = await deploy(await deployable());
+  expect((await post(`/page/instances/${created.id}/do/poweron`)).status).toBe(409);
+  expect(sandbox.admin.unread()).toEqual([]);
+});
