@@ -282,7 +282,7 @@ function headerNames(texts: readonly string[]): HeaderNames {
 function durations(texts: readonly string[]): Partial<Durations> {
   const entries = pairs(texts, '--duration').map(([name, value]): [string, number] => {
     const ms = Number(value);
-    if (!(name in DEFAULT_DURATIONS)) {
+    if (!Object.hasOwn(DEFAULT_DURATIONS, name)) {
       throw new Error(`--duration ${name}: choose one of ${Object.keys(DEFAULT_DURATIONS).join(', ')}`);
     }
     if (value === '' || !Number.isFinite(ms) || ms < 0) {
