@@ -191,7 +191,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     schemaBase: service.schemaBase,
     data,
     async start(listen = {}) {
-      servers = await startServers(open, admin, { ...listen, makeToken: () => service.ids.uuid() });
+      const { onError, stopped } = parts;
+      const { ids } = service;
+      servers = await startServers(open, admin, {
+        ...listen,
+        makeToken: () => ids.uuid(),
+        onError,
+        stopped,
+      });
       return servers.address;
     },
     loginLink() {
