@@ -239,8 +239,8 @@ function greeting(facts: {
   const rows: [string, string][] = [
     ['service', facts.url],
     ['email', facts.email],
-    ['password', facts.password ?? '(as given when the data were made)'],
-    ['token', facts.token ?? '(get one with email and password)'],
+    ['password', facts.password ?? '(as it was; --password counts when the data are made)'],
+    ['token', facts.token ?? '(get one with email and password, or by POST /tokens on the admin port)'],
     ['workspaces', [facts.workspace, ...facts.teams].join(', ')],
     ['schema base', facts.schemaBase],
     ['data', facts.data],
