@@ -239,8 +239,8 @@ function greeting(facts: {
   const rows: [string, string][] = [
     ['service', facts.url],
     ['email', facts.email],
-    ['password', facts.password ?? '(as given when the data were made)'],
-    ['token', facts.token ?? '(get one with email and password)'],
+    ['password', facts.password ?? '(as it was; --password counts when the data are made)'],
+    ['token', facts.token ?? '(get one with email and password, or by POST /tokens on the admin port)'],
     ['workspaces', [facts.workspace, ...facts.teams].join(', ')],
     ['schema base', facts.schemaBase],
     ['data', facts.data],
@@ -282,7 +282,7 @@ function headerNames(texts: readonly string[]): HeaderNames {
 function durations(texts: readonly string[]): Partial<Durations> {
   const entries = pairs(texts, '--duration').map(([name, value]): [string, number] => {
     const ms = Number(value);
-    if (!(name in DEFAULT_DURATIONS)) {
+    if (!Object.hasOwn(DEFAULT_DURATIONS, name)) {
       throw new Error(`--duration ${name}: choose one of ${Object.keys(DEFAULT_DURATIONS).join(', ')}`);
     }
     if (value === '' || !Number.isFinite(ms) || ms < 0) {

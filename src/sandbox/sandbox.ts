@@ -28,6 +28,7 @@ import { runLease } from './instances/lease.ts';
 import { OperationFaults } from './instances/run/operation-faults.ts';
 import { resumeOperation, runOperation } from './instances/run/steps.ts';
 import { runGroups } from './organizations/routes.ts';
+import { PAGE_HEADER } from './page/lists/calls.ts';
 import { Page } from './page/page.ts';
 import { isLoopback } from './page/session.ts';
 import { runProvider } from './providers/lifecycle.ts';
@@ -163,8 +164,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     lag: new Lag(store, time),
     hidden: new Hidden(),
     calls: service.calls,
-    unread: new Unread([...(options.headers?.token ?? []), ...(options.headers?.release ?? [])], (record) =>
-      log(record.kind === 'path' ? 'nothing answers here' : 'nothing reads this header', { ...record }),
+    unread: new Unread(
+      [...(options.headers?.token ?? []), ...(options.headers?.release ?? []), PAGE_HEADER],
+      (record) =>
+        log(record.kind === 'path' ? 'nothing answers here' : 'nothing reads this header', { ...record }),
     ),
     readHeaders: headerReader(options.headers ?? {}),
     stopped: stopping.signal,
@@ -188,7 +191,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     schemaBase: service.schemaBase,
     data,
     async start(listen = {}) {
-      servers = await startServers(open, admin, { ...listen, makeToken: () => service.ids.uuid() });
+      const { onError, stopped } = parts;
+      const { ids } = service;
+      servers = await startServers(open, admin, {
+        ...listen,
+        makeToken: () => ids.uuid(),
+        onError,
+        stopped,
+      });
       return servers.address;
     },
     loginLink() {

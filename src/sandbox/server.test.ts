@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { createSandbox } from './index.ts';
+import { startServers } from './server.ts';
 
 async function started() {
   const sandbox = createSandbox({ account: { token: 'secret-token' } });
@@ -93,5 +94,22 @@ test('streams a long list, whole and as it was when it was asked for; a caller t
     body: new Uint8Array(),
   });
   expect((JSON.parse(Buffer.from(inProcess.body).toString()) as unknown[]).length).toBe(150);
+  await sandbox.stop();
+});
+
+test('a call that fails is answered, and its error told', async () => {
+  const { sandbox } = await started();
+  const full = new Error('the disk is full');
+  const told: unknown[] = [];
+  const servers = await startServers(() => Promise.reject(full), sandbox.admin, {
+    makeToken: () => 'token',
+    onError: (error) => void told.push(error),
+    stopped: new AbortController().signal,
+  });
+  const { statusCode, body } = await request(`${servers.address.url}/services/workspaces`);
+  expect(statusCode).toBe(500);
+  expect(await body.json()).toMatchObject({ message: 'the sandbox failed; its log says why' });
+  expect(told).toEqual([full]);
+  await servers.close();
   await sandbox.stop();
 });

@@ -31,19 +31,28 @@ export interface Servers {
 
 type Handle = (request: SandboxRequest) => Promise<Answer>;
 
+/** What happens when a call gets no answer from its handler. */
+interface Failures {
+  /** Told about errors that answer 500. */
+  onError: (error: unknown) => void;
+  /** Calls that end with the sandbox are no failures. */
+  stopped: AbortSignal;
+}
+
 /** Opens the service's port and the admin port. */
 export async function startServers(
   handle: Handle,
   admin: Admin,
-  options: ListenOptions & { makeToken: () => string },
+  options: ListenOptions & Failures & { makeToken: () => string },
 ): Promise<Servers> {
   const host = options.host ?? '127.0.0.1';
   const adminToken = options.adminToken ?? options.makeToken();
-  const port = { host, limit: MAX_UPLOAD_BYTES };
+  const { onError, stopped } = options;
+  const port = { host, limit: MAX_UPLOAD_BYTES, onError, stopped };
   const service = await listen(handle, { ...port, port: options.port ?? 0 });
   try {
     const control = await listen(adminHandler(admin, adminToken), {
-      host,
+      ...port,
       port: options.adminPort ?? 0,
       limit: MAX_STATE_BYTES,
     });
@@ -62,12 +71,17 @@ export async function startServers(
 /** Largest state that is imported, bytes. */
 const MAX_STATE_BYTES = 500_000_000;
 
+interface Serving extends Failures {
+  /** Of a body, bytes. */
+  limit: number;
+}
+
 async function listen(
   handle: Handle,
-  { host, port, limit }: { host: string; port: number; limit: number },
+  { host, port, ...how }: Serving & { host: string; port: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
-    void serve(handle, limit, incoming, response);
+    void serve(handle, how, incoming, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -90,7 +104,7 @@ function close(server: Server): Promise<void> {
 
 async function serve(
   handle: Handle,
-  limit: number,
+  { limit, onError, stopped }: Serving,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -112,7 +126,13 @@ async function serve(
     await send(response, answer);
   } catch (error) {
     if (error instanceof ConnectionLost) incoming.socket.resetAndDestroy();
-    else incoming.socket.destroy();
+    else if (hungUp.signal.aborted || stopped.aborted) incoming.socket.destroy();
+    else {
+      onError(error);
+      if (response.headersSent) incoming.socket.destroy();
+      else
+        await send(response, refusal(500, 'Internal Server Error', 'the sandbox failed; its log says why'));
+    }
   }
 }
 
@@ -173,11 +193,13 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function tooLarge(limit: number): SandboxAnswer {
-  const message = `the body is longer than ${limit} bytes`;
+const tooLarge = (limit: number): SandboxAnswer =>
+  refusal(413, 'Content Too Large', `the body is longer than ${limit} bytes`);
+
+function refusal(code: number, error: string, message: string): SandboxAnswer {
   return {
-    status: 413,
+    status: code,
     headers: { 'content-type': 'application/json', connection: 'close' },
-    body: Buffer.from(JSON.stringify({ message, error: 'Content Too Large', code: 413 })),
+    body: Buffer.from(JSON.stringify({ message, error, code })),
   };
 }

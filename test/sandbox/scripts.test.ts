@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -74,6 +74,28 @@ test('puts a script at its destination and keeps it inside the machine', async (
   await until(fixture, created.uri, 'done');
   expect(existsSync(join(machineFolder(created), 'opt/setup.sh'))).toBe(true);
   expect(existsSync(join(folder, 'outside.sh'))).toBe(false);
+  await fixture.sandbox.stop();
+});
+
+test('output that is cut off takes no room on the disk while the script goes on', async () => {
+  const fixture = await real();
+  const { call, clock, deployable, deploy } = fixture;
+  const install = 'head -c 3000000 /dev/zero; touch printed; until [ -e go ]; do sleep 0.02; done; echo end';
+  const created = await deploy(await deployable({ install }));
+  const home = machineFolder(created);
+  const room = (): number => statSync(join(home, '.output-1')).blocks * 512;
+  const printed = async (): Promise<boolean> => {
+    await clock.advance(100);
+    await settle(20);
+    return existsSync(join(home, 'printed'));
+  };
+  while (!(await printed()));
+  await clock.advance(1000);
+  expect(room()).toBeLessThan(1_100_000);
+  writeFileSync(join(home, 'go'), '');
+  await until(fixture, created.uri, 'done');
+  const { body } = await call('GET', `${created.uri}/machine_logs?event=install`);
+  expect(body.length).toBe(1_000_001);
   await fixture.sandbox.stop();
 });
 

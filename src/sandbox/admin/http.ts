@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Refusal, type SandboxAnswer, type SandboxRequest } from '../http.ts';
+import { validation } from '../edge/validate.ts';
 import type { Admin } from './admin.ts';
+import { bodyOf } from './bodies.ts';
 import { CONTROLS } from './controls.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -26,7 +28,8 @@ export function adminHandler(
     try {
       const url = new URL(request.path, 'http://admin');
       const [name = '', id] = url.pathname.split('/').slice(1);
-      const control = CONTROLS[`${request.method} /${name}${id === undefined ? '' : '/{id}'}`];
+      const called = `${request.method} /${name}${id === undefined ? '' : '/{id}'}`;
+      const control = CONTROLS[called];
       if (control === undefined) {
         return Promise.resolve(
           answer(404, { message: `no such control; there are ${Object.keys(CONTROLS).join(', ')}` }),
@@ -34,6 +37,7 @@ export function adminHandler(
       }
       const text = Buffer.from(request.body).toString('utf8');
       const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+      validation.check(bodyOf(called), body);
       const result = control.run({
         admin,
         snapshots,

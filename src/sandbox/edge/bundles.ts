@@ -19,7 +19,7 @@ export const BUNDLES = {
 export function bundledReadings(names: readonly string[]): ReadingChoice {
   const table: Readonly<Record<string, Bundle>> = BUNDLES;
   const chosen = names.map((name) => {
-    const bundle = table[name];
+    const bundle = Object.hasOwn(table, name) ? table[name] : undefined;
     if (bundle === undefined) {
       throw new Error(`no readings are bundled as "${name}": choose one of ${Object.keys(table).join(', ')}`);
     }

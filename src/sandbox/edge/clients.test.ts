@@ -141,9 +141,11 @@ test('classic is a bundle of readings that exist, and a reading of its own wins'
   expect(compileRules(bundledReadings(['classic']))).toMatchObject({ boxPostComplete: true, nameLimit: 256 });
   const chosen = { ...bundledReadings(['classic']), boxPost: 'empty' } as const;
   expect(compileRules(chosen).boxPostComplete).toBe(false);
-  expect(() => bundledReadings(['modern'])).toThrow(
-    'no readings are bundled as "modern": choose one of classic',
-  );
+  for (const name of ['modern', 'constructor']) {
+    expect(() => bundledReadings([name])).toThrow(
+      `no readings are bundled as "${name}": choose one of classic`,
+    );
+  }
 });
 
 test('paths and headers that nothing answers or reads are told once, and counted, without a value', async () => {

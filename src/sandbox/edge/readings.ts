@@ -266,14 +266,14 @@ export function compileRules(choice: ReadingChoice): Rules {
   const table: Readonly<Record<string, Reading>> = READINGS;
   const chosen: Readonly<Record<string, string | undefined>> = choice;
   for (const name of Object.keys(chosen)) {
-    if (table[name] === undefined) {
+    if (!Object.hasOwn(table, name)) {
       throw new Error(`no reading is called "${name}": there are ${Object.keys(table).join(', ')}`);
     }
   }
   const rules: Partial<Rules> = { accepts };
   for (const [name, reading] of Object.entries(table)) {
     const value = chosen[name] ?? reading.default;
-    const part = reading.values[value];
+    const part = Object.hasOwn(reading.values, value) ? reading.values[value] : undefined;
     if (part === undefined) {
       throw new Error(
         `reading ${name} cannot be "${value}": choose one of ${Object.keys(reading.values).join(', ')}`,

@@ -35,6 +35,10 @@ function describe(error: ErrorObject | undefined): string {
     const missing = String(error.params['missingProperty']);
     return `${path === '' ? '' : `${path}.`}${missing}: is required`;
   }
+  if (error.keyword === 'additionalProperties') {
+    const unknown = String(error.params['additionalProperty']);
+    return `${path === '' ? '' : `${path}.`}${unknown}: is not a field of this request`;
+  }
   if (error.keyword === 'enum') {
     const allowed = error.params['allowedValues'] as unknown[];
     return `${path}: must be one of ${allowed.join(', ')}`;

@@ -10,16 +10,14 @@ export const NOBODY = { 'service-token': '', host: HOST, 'sec-fetch-site': 'same
 /** A browser that has logged in: its cookie, and nothing else that a client would send. */
 export interface Visitor extends Fixture {
   get: (path: string, headers?: Record<string, string>) => Promise<Answered>;
-  post: (
-    path: string,
-    fields?: Record<string, string>,
-    headers?: Record<string, string>,
-  ) => Promise<Answered>;
+  post: (path: string, fields?: Fields, headers?: Record<string, string>) => Promise<Answered>;
 }
 
+/** Fields of a form; pairs where a name comes several times. */
+export type Fields = Record<string, string> | [string, string][];
+
 /** Fields of a form, as a browser sends them. */
-export const form = (fields: Record<string, string>): Uint8Array =>
-  Buffer.from(new URLSearchParams(fields).toString());
+export const form = (fields: Fields): Uint8Array => Buffer.from(new URLSearchParams(fields).toString());
 
 /** Logs in, and returns the cookie. */
 export async function login({ call }: Fixture, email: string, password: string): Promise<string> {

@@ -81,6 +81,9 @@ const MEMBERS: Readonly<Record<StateTable, Readonly<Record<string, string>>>> = 
   provider_logs: { provider_id: 'string', text: 'string' },
 };
 
+/** Members that are lists of objects, wherever they stand. */
+const OBJECTS = new Set(['members', 'variables', 'policyVariables', 'services', 'bindings', 'activity']);
+
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 const isObject = (value: unknown): value is Record<string, unknown> => kindOf(value) === 'object';
@@ -102,7 +105,7 @@ export function checkState(value: unknown): StateDocument {
     throw new StateError('this is no exported state: its format is not "boxwright-sandbox"');
   }
   const { layout, now, tables, gone = {}, content = {} } = value;
-  if (typeof layout !== 'number' || layout > MIGRATIONS.length) {
+  if (!Number.isInteger(layout) || Number(layout) < 1 || Number(layout) > MIGRATIONS.length) {
     throw new StateError(`the state has layout ${String(layout)}, this build knows ${MIGRATIONS.length}`);
   }
   if (typeof now !== 'number' || !Number.isFinite(now)) throw new StateError('now: is no number');
@@ -116,7 +119,17 @@ export function checkState(value: unknown): StateDocument {
   if (!Array.isArray(tables['accounts']) || tables['accounts'].length === 0) {
     throw new StateError('tables.accounts: there is nobody; a state has one user at least');
   }
+  checkEmails(tables['accounts'] as StateRecord[]);
   return { ...value, gone, content } as unknown as StateDocument;
+}
+
+/** One email is one user: passwords and tokens go by it. */
+function checkEmails(accounts: readonly StateRecord[]): void {
+  const seen = new Set<unknown>();
+  for (const [n, { email }] of accounts.entries()) {
+    if (seen.has(email)) throw new StateError(`tables.accounts[${n}].email: is there twice`);
+    seen.add(email);
+  }
 }
 
 function checkTable(name: string, records: unknown): void {
@@ -130,7 +143,11 @@ function checkTable(name: string, records: unknown): void {
     if (seen.has(record['id'])) throw new StateError(`${where}: the id ${record['id']} is there twice`);
     seen.add(record['id']);
     for (const [member, kind] of Object.entries(members)) {
-      if (kindOf(record[member]) !== kind) throw new StateError(`${where}.${member}: is no ${kind}`);
+      const value = record[member];
+      if (kindOf(value) !== kind) throw new StateError(`${where}.${member}: is no ${kind}`);
+      if (Array.isArray(value) && OBJECTS.has(member) && !value.every(isObject)) {
+        throw new StateError(`${where}.${member}: is no list of objects`);
+      }
     }
   }
 }

@@ -15,9 +15,12 @@ export function importState(store: Store, state: StateDocument): void {
   );
   const tokens = store.tokens.all().flatMap((token) => adopted(token, before, accounts));
   const rows = { ...state.tables, accounts, tokens };
+  const reload = (): void => {
+    for (const name of [...STATE_TABLES, 'tokens', 'settings'] as const) store[name].reload();
+  };
   try {
     database.run(() => {
-      database.writing(() => undefined);
+      database.writing(reload);
       for (const name of [...STATE_TABLES, 'tokens'] as const) {
         database.prepare(`DELETE FROM ${name}`).run();
         const insert = database.prepare(`INSERT INTO ${name} (id, doc) VALUES (?, ?)`);
@@ -32,11 +35,12 @@ export function importState(store: Store, state: StateDocument): void {
       database.prepare('DELETE FROM blob_content').run();
       const insert = database.prepare('INSERT INTO blob_content (id, content) VALUES (?, ?)');
       for (const [id, text] of Object.entries(state.content)) insert.run(id, Buffer.from(text, 'base64'));
+      // Before the commit: what cannot be read back would be there after each restart.
+      reload();
     });
   } catch (cause) {
     throw new StateError(`the state cannot be stored: ${(cause as Error).message}`);
   }
-  for (const name of [...STATE_TABLES, 'tokens', 'settings'] as const) store[name].reload();
 }
 
 function withPassword(account: AccountDoc, before: readonly AccountDoc[], first: boolean): AccountDoc {

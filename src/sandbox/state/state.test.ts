@@ -101,18 +101,29 @@ test('a reset leaves users and workspaces, and nothing else', async () => {
 });
 
 const ACCOUNTS = [{ id: 'a', email: 'a@b', workspace: 'a', organization: 'public', hash: '', salt: '' }];
+const WORKSPACE = { id: 'w', kind: 'team', name: 'w', owner: 'a', members: [], organizations: [] };
 const STATE = { format: 'boxwright-sandbox', layout: 1, now: 0, tables: { accounts: ACCOUNTS } };
 
 test.each([
   ['{', 'the state is not JSON'],
   ['[]', 'this is no exported state'],
   [{ ...STATE, layout: 99 }, 'the state has layout 99'],
+  [{ ...STATE, layout: 0 }, 'the state has layout 0'],
+  [{ ...STATE, layout: 1.5 }, 'the state has layout 1.5'],
   [{ ...STATE, now: 'yesterday' }, 'now: is no number'],
   [{ ...STATE, now: 1e300 }, 'now: is no time from 1970 to 9998'],
   [{ ...STATE, now: -1 }, 'now: is no time from 1970 to 9998'],
   [{ ...STATE, tables: { accounts: [] } }, 'there is nobody'],
   [{ ...STATE, tables: { accounts: ACCOUNTS, colours: [] } }, 'tables.colours: there is no such table'],
   [{ ...STATE, tables: { accounts: [...ACCOUNTS, ...ACCOUNTS] } }, 'the id a is there twice'],
+  [
+    { ...STATE, tables: { accounts: [...ACCOUNTS, { ...ACCOUNTS[0], id: 'b' }] } },
+    'tables.accounts[1].email: is there twice',
+  ],
+  [
+    { ...STATE, tables: { accounts: ACCOUNTS, workspaces: [{ ...WORKSPACE, members: [null] }] } },
+    'tables.workspaces[0].members: is no list of objects',
+  ],
   [{ ...STATE, tables: { accounts: ACCOUNTS, boxes: [{ id: 'x' }] } }, 'tables.boxes[0].kind: is no string'],
   [{ ...STATE, content: { x: 1 } }, 'content: is no object of texts'],
 ])('refuses %j, and says why', (state, message) => {
@@ -134,6 +145,12 @@ test('a state that is refused changes nothing', async () => {
   expect(() => sandbox.admin.importState({ ...state, tables: { ...state.tables, boxes: [{}] } })).toThrow(
     'has no id',
   );
+  // Only reading it back shows that this one cannot be.
+  const revisions = [{ id: 'r', box: { variables: null } }];
+  expect(() => sandbox.admin.importState({ ...state, tables: { ...state.tables, revisions } })).toThrow(
+    'the state cannot be stored',
+  );
+  expect(sandbox.admin.exportState()).toEqual(state);
   expect((await call('GET', instance.uri)).status).toBe(200);
 });
 

@@ -1,13 +1,24 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readSync, rmSync, fstatSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  fstatSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
 import type { ScriptEnvironment } from '../run/environment.ts';
 import type { ScriptStep } from '../run/plan.ts';
 import type { ScriptResult } from './simulate.ts';
 
 /** Output beyond this is cut off, bytes. */
 const MAX_OUTPUT = 1_000_000;
+/** How often what is cut off is given back to the disk. */
+const TRIM_MS = 250;
 
 /**
  * Runs in front of each script: when the pipe on descriptor 3 closes, because the instance ends or the
@@ -116,8 +127,16 @@ export class ScriptHost {
         timedOut = true;
         kill(child);
       });
+      const trim = (): Timer =>
+        this.#clock.setTimer(TRIM_MS, () => {
+          // A script that prints without end would fill the disk. It goes on where it was, behind a hole.
+          if (fstatSync(output).size > MAX_OUTPUT) ftruncateSync(output, MAX_OUTPUT);
+          trimming = trim();
+        });
+      let trimming = trim();
       const end = (exitCode: number): void => {
         timer.cancel();
+        trimming.cancel();
         const text = readOutput(output);
         if (this.#outputs.get(instance) === output) this.#outputs.delete(instance);
         closeSync(output);

@@ -133,3 +133,21 @@ test('binds to any instance, however many there are', async () => {
   const path = (made.headers['location'] ?? '').replace('/page/', '/services/');
   expect((await ok(call('GET', path))).bindings).toEqual([{ name: 'db', instance: first.id }]);
 });
+
+test('a form with very many variables is refused like one with too many, and holds nobody up', async () => {
+  const { post } = await visit();
+  const fields: [string, string][] = [['name', 'web']];
+  for (let n = 0; n < 20_000; n++) fields.push(['variable-name', `V${n}`]);
+  const start = performance.now();
+  const refused = await post('/page/boxes/new', fields);
+  expect(performance.now() - start).toBeLessThan(3_000);
+  expect(refused.status).toBe(400);
+  expect(refused.body).toContain('variables: must NOT have more than 2000 items');
+});
+
+test('what a button of the page calls is not told as a header that nothing reads', async () => {
+  const { deploy, deployable, post, sandbox } = await visit();
+  const created = await deploy(await deployable());
+  expect((await post(`/page/instances/${created.id}/do/poweron`)).status).toBe(409);
+  expect(sandbox.admin.unread()).toEqual([]);
+});

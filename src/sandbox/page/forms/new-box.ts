@@ -105,10 +105,11 @@ function policyFields(ask: Ask): Html {
 }
 
 function scriptFields({ form }: Ask): Html {
-  const rows = Math.min(MAX_ROWS, Math.max(ROWS, form.getAll('variable-name').length));
+  const columns = variableColumns(form);
+  const rows = Math.min(MAX_ROWS, Math.max(ROWS, columns.name.length));
   return html`<fieldset>
       <legend>Variables</legend>
-      <div id="variables">${Array.from({ length: rows }, (_, n) => variableRow(form, n))}</div>
+      <div id="variables">${Array.from({ length: rows }, (_, n) => variableRow(columns, n))}</div>
       <button type="button" class="button" data-more="variables">Another variable</button>
     </fieldset>
     <fieldset>
@@ -128,23 +129,28 @@ ${form.get(`event-${event}`) ?? ''}</textarea>
     </fieldset>`;
 }
 
-function variableRow(form: URLSearchParams, n: number): Html {
-  const at = (name: string): string => form.getAll(name)[n] ?? '';
+/** The fields of all variables, read once: a form may have very many. */
+function variableColumns(form: URLSearchParams): Record<'name' | 'type' | 'value' | 'required', string[]> {
+  const all = (field: string): string[] => form.getAll(`variable-${field}`);
+  return { name: all('name'), type: all('type'), value: all('value'), required: all('required') };
+}
+
+function variableRow(columns: ReturnType<typeof variableColumns>, n: number): Html {
+  const at = (field: keyof typeof columns): string => columns[field][n] ?? '';
   return html`<div class="fields row">
     <label
-      ><span class="hidden">Name</span
-      ><input name="variable-name" placeholder="NAME" value="${at('variable-name')}"
+      ><span class="hidden">Name</span><input name="variable-name" placeholder="NAME" value="${at('name')}"
     /></label>
-    <label><span class="hidden">Type</span>${choice('variable-type', TYPES, at('variable-type'))}</label>
+    <label><span class="hidden">Type</span>${choice('variable-type', TYPES, at('type'))}</label>
     <label
       ><span class="hidden">Value</span
-      ><input name="variable-value" placeholder="value" value="${at('variable-value')}"
+      ><input name="variable-value" placeholder="value" value="${at('value')}"
     /></label>
     <label
       ><span class="hidden">Needed</span>
       <select name="variable-required">
         <option value="">optional</option>
-        <option value="yes" ${at('variable-required') === 'yes' && html`selected`}>required</option>
+        <option value="yes" ${at('required') === 'yes' && html`selected`}>required</option>
       </select></label
     >
   </div>`;
@@ -192,16 +198,16 @@ function profileFrom(form: URLSearchParams): object {
 /** Variables and events start empty (interface document section 4.1): a second call brings them. */
 async function fill(ask: Ask, box: { id: string }): ReturnType<Ask['call']> {
   const { form } = ask;
-  const all = (name: string): string[] => form.getAll(name);
-  const variables = all('variable-name').flatMap((name, n) =>
+  const columns = variableColumns(form);
+  const variables = columns.name.flatMap((name, n) =>
     name.trim() === ''
       ? []
       : [
           {
             name: name.trim(),
-            type: all('variable-type')[n] ?? 'Text',
-            value: all('variable-value')[n] ?? '',
-            required: all('variable-required')[n] === 'yes',
+            type: columns.type[n] ?? 'Text',
+            value: columns.value[n] ?? '',
+            required: columns.required[n] === 'yes',
             visibility: 'public',
           },
         ],
