@@ -7,6 +7,7 @@ import { ANNOTATIONS } from '../../src/api/names.ts';
 import { REASONS, type Reason } from '../../src/api/reasons.ts';
 import type { KindDefinition } from '../../src/api/schema/kind.ts';
 import type { StructuralSchema } from '../../src/api/schema/structural.ts';
+import { characters } from '../../src/base/text.ts';
 
 /** Whatever a service, a person or a restored backup may bring: for tests that nothing of it is refused. */
 
@@ -151,7 +152,7 @@ function admitted(node: StructuralSchema): fc.Arbitrary<unknown> {
               fc.constantFrom('a'.repeat(maxLength), '1'.repeat(Math.min(maxLength, 5)), '8h', '30m'),
             );
       return plain.filter((text) => {
-        const { length } = Array.from(text);
+        const length = characters(text);
         return length >= minLength && length <= maxLength;
       });
     }

@@ -95,7 +95,8 @@ function fitText(node: Node, value: unknown, place: Place): string | undefined {
   if (!isWithin(text, maxLength)) {
     return unfit(place, `has ${characters(text)} characters, and ${maxLength} fit`);
   }
-  if (characters(text) < minLength) return unfit(place, `has fewer than ${minLength} characters`);
+  if (minLength > 0 && characters(text) < minLength)
+    return unfit(place, `has fewer than ${minLength} characters`);
   if (node.enum !== undefined && !node.enum.includes(text)) return unfit(place, 'is not a word known here');
   if (node.pattern !== undefined && !new RegExp(node.pattern, 'u').test(text)) {
     return unfit(place, `does not match ${node.pattern}`);
@@ -120,11 +121,15 @@ function fitFields(
   const fitted: [string, unknown][] = [];
   let isComplete = true;
   for (const [name, schema] of Object.entries(node.properties ?? {})) {
+    const isDemanded = !('~optional' in schema) && !('default' in schema);
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    // Most are: a status holds few of all that it could.
+    if (given === undefined && !isDemanded) continue;
     const at = { ...place, path: under(place.path, name) };
     const before = place.misfits.length;
-    const member = fitNode(schema, Object.hasOwn(value, name) ? value[name] : undefined, at);
+    const member = fitNode(schema, given, at);
     if (member !== undefined) fitted.push([name, member]);
-    else if (!('~optional' in schema) && !('default' in schema)) {
+    else if (isDemanded) {
       isComplete = false;
       if (place.misfits.length === before) unfit(at, 'is missing');
     }
@@ -156,8 +161,10 @@ function distinctItems(node: Node, items: readonly unknown[], place: Place): unk
   if (keys === undefined) {
     return node['x-kubernetes-list-type'] === 'set' ? [...new Set(items)] : [...items];
   }
+  const fields = items.filter(isFields);
+  if (new Set(fields.map((item) => keyOf(item, keys))).size === fields.length) return fields;
   const groups = new Map<string, Map<string, Fields>>();
-  for (const item of items.filter(isFields)) {
+  for (const item of fields) {
     const key = keyOf(item, keys);
     const group = groups.get(key) ?? new Map<string, Fields>();
     groups.set(key, group.set(canonicalJson(item), item));
