@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { kindOf, type KindName } from '../../../api/kinds.ts';
 import type { Problem } from '../../../api/resource.ts';
 import { fit, type Misfit } from '../../../api/schema/fit.ts';
@@ -23,7 +24,9 @@ export interface FittedStatus<S> {
  */
 export function fitStatus<S extends object>(kind: string, next: S, current: S): FittedStatus<S> {
   const stored = { ...current } as Readonly<Record<string, unknown>>;
-  const changed = Object.fromEntries(Object.entries(next).filter(([root, value]) => value !== stored[root]));
+  const changed = Object.fromEntries(
+    Object.entries(next).filter(([root, value]) => !isDeepStrictEqual(value, stored[root])),
+  );
   const { fitted, misfits } = fitFields(kind, changed);
   const unfit = new Set(misfits.map(({ path }) => rootOf(path)));
   const status = Object.entries(next).flatMap(([root]): [string, unknown][] => {
