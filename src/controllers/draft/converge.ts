@@ -14,7 +14,7 @@ import {
   type Difference,
 } from '../record/differences.ts';
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
-import { afresh, noteWrite, takeOver, wasGlance } from '../record/looks.ts';
+import { noteWrite, readFirst, takeOver } from '../record/looks.ts';
 import type { Memory } from '../record/memory.ts';
 import {
   heldVerdict,
@@ -133,8 +133,7 @@ export async function convergeDraft<R extends DraftResource>(
   }
   const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
   if (unfit !== undefined) return { verdict: unfit, fields: {} };
-  if (wasGlance(memory)) return afresh();
-  return put(pass, draft, plan, urlOf, { ...isMine, fingerprint });
+  return readFirst<R>(memory) ?? put(pass, draft, plan, urlOf, { ...isMine, fingerprint });
 }
 
 async function uploadOne<R extends DraftResource>(

@@ -8,7 +8,7 @@ import type { OperatorContext } from '../context.ts';
 import { Digest } from '../digest.ts';
 import { drifted, driftList, type Difference } from '../record/differences.ts';
 import { conditionOf, type Convergence } from '../record/kind.ts';
-import { afresh, takeOver, wasGlance } from '../record/looks.ts';
+import { readFirst, takeOver } from '../record/looks.ts';
 import type { Attempt } from '../record/outcome.ts';
 import { policiesOf } from '../record/policies.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -72,7 +72,7 @@ export class InstanceConvergence {
     if (decision.kind === 'renounce') {
       this.#context.observer?.step('Instance', 'renounce');
       const said = verdict('Creating', 'The instance is deployed again');
-      return wasGlance(pass.memory) ? afresh() : { verdict: said, fields, renounce: true };
+      return readFirst<Instance>(pass.memory) ?? { verdict: said, fields, renounce: true };
     }
     if (decision.kind === 'whole') {
       this.#context.observer?.step('Instance', 'report');
@@ -82,8 +82,7 @@ export class InstanceConvergence {
     const choice = choose(states, pass.memory.attempts, () => this.#mayPowerOnWait(pass));
     this.#context.observer?.step('Instance', choice.do === 'step' ? choice.step.do : 'report');
     if (choice.do === 'step') {
-      if (wasGlance(pass.memory)) return afresh();
-      return this.#act(pass, record, desired, seen, choice, fields);
+      return readFirst<Instance>(pass.memory) ?? this.#act(pass, record, desired, seen, choice, fields);
     }
     noteInForce(pass, states);
     const told = {

@@ -368,20 +368,17 @@ function placeOf(
   return `${endpoint} with ${account}`;
 }
 
-/** Whether the record was only glanced at in a list; if so, the next look reads it singly. */
-export function wasGlance(memory: Pick<Memory, 'glances'>): boolean {
-  if (memory.glances === 0) return false;
-  memory.glances = GLANCES_LIMIT;
-  return true;
-}
-
 /** No write to the record comes of this pass: the next one takes over what this has read, if it comes soon enough. */
 export function takeOver({ observed }: Pick<Memory, 'observed'>): void {
   if (observed !== undefined) observed.takeOver = true;
 }
 
-/** What a list shows is acted upon only once the record was read singly. */
-export function afresh<R extends ManagedResource>(): Convergence<R> {
+/** What a list shows is acted upon only once the record was read singly. Undefined where it was. */
+export function readFirst<R extends ManagedResource>(
+  memory: Pick<Memory, 'glances'>,
+): Convergence<R> | undefined {
+  if (memory.glances === 0) return undefined;
+  memory.glances = GLANCES_LIMIT;
   const said = verdict('Updating', 'The record is read before it is acted upon');
   return { verdict: said, fields: {}, afresh: true };
 }

@@ -5,7 +5,7 @@ import { jittered } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { afresh, noteWrite, wasGlance } from '../../record/looks.ts';
+import { noteWrite, readFirst } from '../../record/looks.ts';
 import { failed, notAccepted, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
@@ -147,8 +147,10 @@ export class OperationRunner {
           `${current.event} is not possible now: the state is looked at anew`,
         );
       case 'end':
-        if (variablesDiffer && wasGlance(memory)) return afresh();
-        return this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer });
+        return (
+          (variablesDiffer ? readFirst<Instance>(memory) : undefined) ??
+          this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer })
+        );
       case 'wait':
         return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
       case 'lookAtOperations':
