@@ -138,6 +138,18 @@ test('what a script leaves running ends with the instance, or with the sandbox',
   await ended(second);
 });
 
+test('a script that has ended leaves nothing of its own running', async () => {
+  const fixture = await real();
+  const { deployable, deploy } = fixture;
+  const script = 'ps -o pgid= -p $$ > group';
+  const created = await deploy(await deployable({ start: script }));
+  await until(fixture, created.uri, 'done');
+  const group = Number(readFileSync(join(machineFolder(created), 'group'), 'utf8'));
+  expect(group).toBeGreaterThan(0);
+  await ended(-group);
+  await fixture.sandbox.stop();
+});
+
 function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

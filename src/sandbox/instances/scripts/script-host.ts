@@ -1,12 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import {
   closeSync,
+  existsSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
+  readdirSync,
+  readFileSync,
   readSync,
   rmSync,
-  fstatSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -24,7 +27,7 @@ const TRIM_MS = 250;
  * Runs in front of each script: when the pipe on descriptor 3 closes, because the instance ends or the
  * sandbox dies, whatever the script started is killed with its process group.
  */
-const GUARD = '{ cat <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec bash "$0"';
+const GUARD = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec bash "$0"';
 
 /** Really runs event scripts, as the calling user: one directory per machine, a clean environment, a time limit. */
 export class ScriptHost {
@@ -144,7 +147,13 @@ export class ScriptHost {
         resolveResult({ exitCode, output: text, ...(timedOut ? { timedOut } : {}) });
       };
       child.once('error', () => end(126));
-      child.once('exit', (code) => end(code ?? 137));
+      child.once('exit', (code) => {
+        if (isAllOver(child)) {
+          kill(child);
+          children.delete(child);
+        }
+        end(code ?? 137);
+      });
     });
   }
 }
@@ -171,6 +180,25 @@ function kill(child: ChildProcess): void {
     // The group is gone already.
   }
   child.stdio[3]?.destroy();
+}
+
+/** Whether a script that has ended left nothing running but its guard; false where that cannot be told. */
+function isAllOver({ pid }: ChildProcess): boolean {
+  if (pid === undefined || !existsSync('/proc/self/stat')) return false;
+  return readdirSync('/proc').every((name) => {
+    if (!/^\d+$/.test(name)) return true;
+    try {
+      // After the name in brackets, which may hold anything: state, parent, process group.
+      const [state, , group] = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ', 3);
+      if (Number(group) !== pid || state === 'Z') return true;
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(GUARD);
+    } catch {
+      // It has ended meanwhile.
+      return true;
+    }
+  });
 }
 
 /** The output so far without what is cut off, or its last `max` bytes. */
