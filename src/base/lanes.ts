@@ -4,12 +4,12 @@ import { isOfPerson, LANES, type Lane } from './priority.ts';
  * How many turns each lane has while all wait. What is begun goes ahead of what is not: otherwise every creation waits
  * until all others have begun.
  */
-const SHARES: Readonly<Record<Lane, number>> = { edit: 64, user: 2, normal: 6, periodic: 1 };
+const SHARES: Readonly<Record<Lane, number>> = { edit: 128, user: 2, normal: 16, periodic: 2 };
 
 /**
  * Items that wait for a turn, by lane. Each lane has its share of the turns; one that was empty claims none that it
- * missed, and has its first at once where a person waits. Within a lane each group (such as a namespace) has its turn, and within a group it is
- * first come, first served. An item is in one lane at a time.
+ * missed, and has its first at once where a person waits. Within a lane each group (such as a namespace) has its turn,
+ * and within a group it is first come, first served. An item is in one lane at a time.
  */
 export class Lanes<T> {
   readonly #lines: Record<Lane, Map<string, Set<T>>> = {
