@@ -40,49 +40,81 @@ export interface StateDocument {
   content: Record<string, string>;
 }
 
-/** What a record has at least; without it, it could not be shown. */
+const TIMES = { created: 'string', updated: 'string' };
+const OWNED = { ...TIMES, name: 'string', kind: 'string', owner: 'string', members: 'array' };
+const BOX = { ...OWNED, description: 'string', variables: 'array', fields: 'object' };
+
+/** What a record has at least, by path; without it, it could not be shown. */
 const MEMBERS: Readonly<Record<StateTable, Readonly<Record<string, string>>>> = {
   accounts: { email: 'string', workspace: 'string', organization: 'string' },
-  organizations: { fields: 'object', created: 'string' },
-  workspaces: { kind: 'string', name: 'string', owner: 'string', members: 'array', organizations: 'array' },
-  boxes: {
-    kind: 'string',
-    name: 'string',
-    owner: 'string',
-    members: 'array',
-    variables: 'array',
-    fields: 'object',
+  organizations: { ...TIMES, fields: 'object' },
+  workspaces: { ...OWNED, organizations: 'array', fields: 'object' },
+  boxes: BOX,
+  revisions: {
+    box: 'object',
+    ...Object.fromEntries(Object.entries(BOX).map(([name, kind]) => [`box.${name}`, kind])),
   },
-  revisions: { box: 'object' },
   providers: {
-    kind: 'string',
+    ...OWNED,
     type: 'string',
-    owner: 'string',
-    members: 'array',
+    description: 'string',
+    state: 'string',
     services: 'array',
+    images: 'array',
     fields: 'object',
   },
   instances: {
+    ...TIMES,
+    name: 'string',
     box: 'string',
     owner: 'string',
+    policy: 'string',
+    state: 'string',
     stack: 'array',
     service: 'object',
+    'service.id': 'string',
+    'service.state': 'string',
+    'service.machines': 'array',
+    'service.state_history': 'array',
     operation: 'object',
+    'operation.event': 'string',
+    'operation.workspace': 'string',
+    'operation.created': 'string',
     variables: 'array',
     policyVariables: 'array',
     tags: 'array',
     bindings: 'array',
     members: 'array',
   },
-  operations: { instance: 'string', activity: 'array' },
-  logs: { instance: 'string', text: 'string' },
-  blobs: { name: 'string', content_type: 'string' },
+  operations: { ...TIMES, instance: 'string', operation: 'string', state: 'string', activity: 'array' },
+  logs: {
+    instance: 'string',
+    operation: 'string',
+    machine: 'string',
+    box: 'string',
+    event: 'string',
+    text: 'string',
+  },
+  blobs: { name: 'string', content_type: 'string', length: 'number', upload_date: 'string' },
   jobs: { kind: 'string', data: 'object' },
-  provider_logs: { provider_id: 'string', text: 'string' },
+  provider_logs: { ...TIMES, provider_id: 'string', text: 'string' },
 };
 
 /** Members that are lists of objects, wherever they stand. */
-const OBJECTS = new Set(['members', 'variables', 'policyVariables', 'services', 'bindings', 'activity']);
+const OBJECTS = new Set([
+  'members',
+  'variables',
+  'policyVariables',
+  'services',
+  'machines',
+  'state_history',
+  'images',
+  'bindings',
+  'activity',
+]);
+
+const memberAt = (record: Record<string, unknown>, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), record);
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
@@ -92,7 +124,8 @@ const isObject = (value: unknown): value is Record<string, unknown> => kindOf(va
 export function parseState(text: string): StateDocument {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Some editors put a byte-order mark in front.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw new StateError(`the state is not JSON: ${(cause as Error).message}`);
   }
@@ -140,12 +173,13 @@ function checkTable(name: string, records: unknown): void {
   for (const [n, record] of (records as unknown[]).entries()) {
     const where = `tables.${name}[${n}]`;
     if (!isObject(record) || typeof record['id'] !== 'string') throw new StateError(`${where}: has no id`);
+    if (!/^[^\p{C}]+$/u.test(record['id'])) throw new StateError(`${where}.id: is no id`);
     if (seen.has(record['id'])) throw new StateError(`${where}: the id ${record['id']} is there twice`);
     seen.add(record['id']);
     for (const [member, kind] of Object.entries(members)) {
-      const value = record[member];
+      const value = memberAt(record, member);
       if (kindOf(value) !== kind) throw new StateError(`${where}.${member}: is no ${kind}`);
-      if (Array.isArray(value) && OBJECTS.has(member) && !value.every(isObject)) {
+      if (Array.isArray(value) && OBJECTS.has(member.replace(/^.*\./, '')) && !value.every(isObject)) {
         throw new StateError(`${where}.${member}: is no list of objects`);
       }
     }

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ok, startFixture, type Answered, type Fixture } from '../fixture.ts';
 import { createSandbox } from '../index.ts';
 import { runStateAction, type StateAction, type StateOptions } from './action.ts';
-import { checkState, parseState } from './document.ts';
+import { checkState, parseState, type StateRecord } from './document.ts';
 
 /** A sandbox with something of everything in it. */
 async function furnished(): Promise<Fixture & { instance: Answered['body'] }> {
@@ -101,7 +101,17 @@ test('a reset leaves users and workspaces, and nothing else', async () => {
 });
 
 const ACCOUNTS = [{ id: 'a', email: 'a@b', workspace: 'a', organization: 'public', hash: '', salt: '' }];
-const WORKSPACE = { id: 'w', kind: 'team', name: 'w', owner: 'a', members: [], organizations: [] };
+const TIMES = { created: '2026-01-01 00:00:00.000000', updated: '2026-01-01 00:00:00.000000' };
+const WORKSPACE = {
+  ...TIMES,
+  id: 'w',
+  kind: 'team',
+  name: 'w',
+  owner: 'a',
+  members: [],
+  organizations: [],
+  fields: {},
+};
 const STATE = { format: 'boxwright-sandbox', layout: 1, now: 0, tables: { accounts: ACCOUNTS } };
 
 test.each([
@@ -124,7 +134,11 @@ test.each([
     { ...STATE, tables: { accounts: ACCOUNTS, workspaces: [{ ...WORKSPACE, members: [null] }] } },
     'tables.workspaces[0].members: is no list of objects',
   ],
-  [{ ...STATE, tables: { accounts: ACCOUNTS, boxes: [{ id: 'x' }] } }, 'tables.boxes[0].kind: is no string'],
+  [
+    { ...STATE, tables: { accounts: ACCOUNTS, boxes: [{ id: 'x' }] } },
+    'tables.boxes[0].created: is no string',
+  ],
+  [{ ...STATE, tables: { accounts: [{ ...ACCOUNTS[0], id: '\uD800' }] } }, 'tables.accounts[0].id: is no id'],
   [{ ...STATE, content: { x: 1 } }, 'content: is no object of texts'],
 ])('refuses %j, and says why', (state, message) => {
   expect(() => parseState(typeof state === 'string' ? state : JSON.stringify(state))).toThrow(message);
@@ -136,6 +150,10 @@ test.each([1e300, 1e18, -1e18])('a jump of %d ms is refused, and the service goe
   expect((await deploy(await deployable())).state).toBe('processing');
 });
 
+test('a byte-order mark in front of a state is passed over', () => {
+  expect(parseState(`\uFEFF${JSON.stringify(STATE)}`).layout).toBe(STATE.layout);
+});
+
 test('a state that is refused changes nothing', async () => {
   const { call, sandbox, instance } = await furnished();
   const state = sandbox.admin.exportState();
@@ -145,10 +163,11 @@ test('a state that is refused changes nothing', async () => {
   expect(() => sandbox.admin.importState({ ...state, tables: { ...state.tables, boxes: [{}] } })).toThrow(
     'has no id',
   );
-  // Only reading it back shows that this one cannot be.
-  const revisions = [{ id: 'r', box: { variables: null } }];
-  expect(() => sandbox.admin.importState({ ...state, tables: { ...state.tables, revisions } })).toThrow(
-    'the state cannot be stored',
+  const [known] = state.tables.instances ?? [];
+  const without = { ...known, service: { ...(known?.['service'] as object), machines: undefined } };
+  const instances = [without] as StateRecord[];
+  expect(() => sandbox.admin.importState({ ...state, tables: { ...state.tables, instances } })).toThrow(
+    'tables.instances[0].service.machines: is no array',
   );
   expect(sandbox.admin.exportState()).toEqual(state);
   expect((await call('GET', instance.uri)).status).toBe(200);
