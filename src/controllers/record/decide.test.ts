@@ -123,6 +123,9 @@ describe('creating', () => {
     const several = { search: lookedFor({ kind: 'several', ids: ['b', 'a'] }), intent: intended('unknown') };
     expect(reason(decide(several))).toBe('Ambiguous');
     expect(decide({ ...several, adopt: 'b' })).toEqual({ do: 'claim', id: 'b' });
+    // Of those that carry the marker only: what else is named is looked at as any other's record is.
+    expect(decide({ ...several, adopt: 'of-somebody-else' }).do).not.toBe('claim');
+    expect(reason(decide({ ...several, adopt: 'of-somebody-else' }))).toBe('Ambiguous');
   });
 
   it('takes an intent back that was refused, and keeps the refusal', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ServiceError, type BoxRecord, type Read } from '../../service/index.ts';
 import type { Pass, RecordKind } from './kind.ts';
-import { Looks } from './looks.ts';
+import { isAtHome, Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
 
@@ -265,6 +265,16 @@ describe('whether a record exists', () => {
     await bench.exists('periodic');
     expect(bench.reads).toBe(2);
   });
+});
+
+it('is at home with the account that found it, and with none that the service does not name', () => {
+  const home = { endpoint: 'e', owner: 'shop', account: 'ops@example.com' };
+  expect(isAtHome(home, { endpoint: 'e', account: 'ops@example.com' })).toBe(true);
+  expect(isAtHome(home, { endpoint: 'e', account: 'dev@example.com' })).toBe(false);
+  expect(isAtHome(home, { endpoint: 'e', account: undefined })).toBe(false);
+  // Found by an operator that did not keep it.
+  expect(isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'e', account: undefined })).toBe(true);
+  expect(isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'other', account: undefined })).toBe(false);
 });
 
 describe('a record that is to be adopted and is not seen', () => {
