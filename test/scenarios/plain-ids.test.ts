@@ -85,4 +85,20 @@ describe('a plain id that the service does not know', () => {
     await shop.world.advance(HOUR);
     expect(shop.ready('waits')).toBe('False WaitingForReference');
   });
+
+  it('is judged for itself, though another one stood in its place before', async () => {
+    const other = NOWHERE.replace('dead', 'beef');
+    const known = shop.world.get('PolicyBox', 'small')?.spec['providerId'];
+    const before = shop.mark();
+    const small = (): string => shop.ready('small', 'PolicyBox');
+    await shop.world.edit('PolicyBox', 'small', { providerId: NOWHERE });
+    await shop.world.until(() => small() === 'False ReferenceNotFound', 2 * MINUTE);
+    await shop.world.edit('PolicyBox', 'small', { providerId: other });
+    await shop.world.advance(10_000);
+    expect(small()).toBe('False WaitingForReference');
+    expect(shop.message('small', 'PolicyBox')).toContain(other);
+    expect(shop.writes(before)).toEqual([]);
+    await shop.world.edit('PolicyBox', 'small', { providerId: known });
+    await shop.world.until(() => small().startsWith('True'), MINUTE);
+  });
 });
