@@ -47,13 +47,13 @@ describe('lanes', () => {
   it('let no flood of more urgent work stop a lane', () => {
     const seen = turns(LANES, 1_000);
     for (const lane of LANES) expect(seen[lane]).toBeGreaterThanOrEqual(10);
-    expect(seen.edit).toBeGreaterThan(800);
+    expect(seen.edit).toBeGreaterThan(750);
   });
 
-  it('put what is begun ahead of creations, eight turns to one', () => {
+  it('put what is begun ahead of creations, four turns to one', () => {
     const { user, normal } = turns(['user', 'normal'], 900);
-    expect(normal / user).toBeCloseTo(8, 0);
-    expect(turns(['user', 'normal', 'periodic'], 1_000).periodic).toBeGreaterThanOrEqual(99);
+    expect(normal / user).toBeCloseTo(4, 0);
+    expect(turns(['user', 'normal', 'periodic'], 1_000).periodic).toBeGreaterThanOrEqual(45);
   });
 
   it('let a lane that was empty claim none of the turns that it missed', () => {
@@ -62,7 +62,7 @@ describe('lanes', () => {
     for (let i = 0; i < 50; i++) lanes.take();
     for (let i = 0; i < 50; i++) lanes.add(`user ${i}`, 'user');
     const next = Array.from({ length: 20 }, () => lanes.take()?.lane);
-    expect(next.filter((lane) => lane === 'user')).toHaveLength(3);
+    expect(next.filter((lane) => lane === 'user')).toHaveLength(5);
   });
 
   it('give each group its turn within a lane', () => {

@@ -4,7 +4,7 @@ import { isOfPerson, LANES, type Lane } from './priority.ts';
  * How many turns each lane has while all wait. What is begun goes ahead of what is not: otherwise every creation waits
  * until all others have begun.
  */
-const SHARES: Readonly<Record<Lane, number>> = { edit: 128, user: 2, normal: 16, periodic: 2 };
+const SHARES: Readonly<Record<Lane, number>> = { edit: 64, user: 4, normal: 16, periodic: 1 };
 
 /**
  * Items that wait for a turn, by lane. Each lane has its share of the turns; one that was empty claims none that it

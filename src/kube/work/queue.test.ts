@@ -67,7 +67,7 @@ describe('WorkQueue', () => {
     const { queue } = make();
     queue.add('look', 'periodic');
     const order: string[] = [];
-    for (let i = 0; i < 15; i++) {
+    for (let i = 0; i < 25; i++) {
       queue.add(`u${i}`, 'user');
       queue.add(`n${i}`, 'normal');
       const item = await queue.take();
