@@ -96,6 +96,9 @@ const pace = defaulted(
   {},
 );
 
+/** How long reads may trail writes where a Connection does not say. */
+export const LAG_WINDOW = '60s';
+
 const poll = defaulted(
   object('How often the operator reads from the service. Default {}. Can be changed.', {
     processing: defaulted(
@@ -116,11 +119,11 @@ const poll = defaulted(
     ),
     lagWindow: defaulted(
       duration(
-        'How long reads of the service may return data from before a write, a duration from 0s to 1h. Default 60s. Can be changed.',
+        `How long reads of the service may return data from before a write, a duration from 0s to 1h. Default ${LAG_WINDOW}. Can be changed.`,
         '0s',
         '1h',
       ),
-      '60s',
+      LAG_WINDOW,
     ),
   }),
   {},

@@ -12,6 +12,7 @@ import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
+import { finalNameOf } from '../record/resource.ts';
 import { boxCycle, type FindNested } from './cycle.ts';
 
 type BoxPass = Pass<Box, BoxRecord, DraftMemory>;
@@ -65,7 +66,7 @@ async function resolveBox(
   boxes: KindCache<Box>,
 ): Promise<Resolution<Draft>> {
   const box = pass.resource;
-  const { namespace, name } = box.metadata;
+  const { namespace } = box.metadata;
   const find = (other: string): Cached<Box> | undefined => boxes.get(`${namespace}/${other}`);
   const cycle = boxCycle(box, nestedIn(box, boxes));
   if (cycle !== undefined) {
@@ -98,7 +99,7 @@ async function resolveBox(
     events.push({ event, destinationPath: source.destinationPath, file });
   }
   const { description, requirements } = box.spec;
-  const finalName = box.spec.name ?? name;
+  const finalName = finalNameOf(box);
   const fields = { description, requirements };
   const hash = digest.of(
     canonicalJson({

@@ -14,6 +14,7 @@ import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
+import { finalNameOf } from '../record/resource.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
@@ -104,7 +105,7 @@ export async function resolveInstance(
   return {
     kind: 'ready',
     desired: {
-      name: spec.name ?? metadata.name,
+      name: finalNameOf(resource),
       boxId,
       policyBoxId,
       ...contentOf(resource, references),

@@ -12,6 +12,7 @@ import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict } from '../record/status/verdict.ts';
+import { finalNameOf } from '../record/resource.ts';
 
 interface PolicyMemory extends DraftMemory {
   provider: ProviderRecord | undefined;
@@ -83,7 +84,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
     claims: spec.claims,
     ...(spec.lifespan === undefined ? {} : { lifespan: lifespanOf(spec.lifespan) }),
   };
-  const name = spec.name ?? metadata.name;
+  const name = finalNameOf({ spec, metadata });
   const fields = { description: spec.description };
   const hash = context.digest.of(
     canonicalJson({ name, fields, asked }),

@@ -7,11 +7,12 @@ import { claimAnnotations } from './identity/claim.ts';
 import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
-import { isAtHome, noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
+import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
+import { sendDelete, sendDeletion } from './send-deletion.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
 /** What a pass ended with. */
@@ -213,7 +214,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** One step of taking the record away. */
   async remove(pass: Pass<R, Rec, M>, record: Rec): Promise<Outcome<R>> {
-    const { memory, resource } = pass;
+    const { resource } = pass;
     const step = await this.#kind.removal(pass, record);
     if (step.kind === 'wait') {
       return { wish: { verdict: step.verdict, fields: this.#kind.observe(pass, record) } };
@@ -230,44 +231,16 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       const fields = { ...noted, deleteSentAt: sentAt(pass) };
       return { wish: { verdict: said, fields }, again: true };
     }
-    const { attempts } = memory;
-    const fingerprint = step.how;
-    const held = attempts.held('deletion', fingerprint);
-    if (held !== undefined) {
-      const waits = verdict('Deleting', `Waits for the effect of ${step.how} on the service`);
-      const { poll } = pass.handle;
-      const recheckAfterMs = Math.min(
-        held.retryAfterMs,
-        held.verdict === undefined ? poll.processingMs : poll.settledMs,
-      );
-      return {
-        wish: { verdict: { ...heldVerdict(held, () => waits), recheckAfterMs }, fields: step.fields ?? {} },
-      };
-    }
-    const write = await this.#sendDelete(pass, record.id, step.how);
+    const deletion = await sendDeletion(this.#kind, pass, {
+      record,
+      how: step.how,
+      waits: `Waits for the effect of ${step.how} on the service`,
+      notYet: `The ${this.#kind.noun} is not deleted yet`,
+    });
     const fields = step.fields ?? {};
-    if (write.kind === 'ok') {
-      attempts.accepted('deletion', fingerprint, { quietMs: pass.handle.poll.lagWindowMs });
-      return { wish: { verdict: said, fields }, again: true };
-    }
-    memory.observed = undefined;
-    const notYet = (message: string): Verdict =>
-      verdict('Deleting', `The ${this.#kind.noun} is not deleted yet: ${message}`);
-    const told = notAccepted(
-      write,
-      { attempts, aspect: 'deletion', fingerprint },
-      {
-        refused: notYet,
-        conflict: notYet(write.error.message),
-        at: this.#kind.stateOf?.(record) ?? '',
-      },
-    );
-    return {
-      wish: {
-        verdict: { ...told, reason: 'Deleting', message: notYet(write.error.message).message },
-        fields,
-      },
-    };
+    return deletion.kind === 'sent'
+      ? { wish: { verdict: said, fields }, again: true }
+      : { wish: { verdict: deletion.verdict, fields } };
   }
 
   /**
@@ -288,7 +261,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       const reason = 'Deleting' as const;
       return { wish: { verdict: { ...(held.verdict ?? said), reason, recheckAfterMs }, fields: {} } };
     }
-    const write = await this.#sendDelete(pass, id, how);
+    const write = await sendDelete(this.#kind, pass, id, how);
     const { lagWindowMs } = pass.handle.poll;
     if (write.kind === 'ok') {
       attempts.accepted('deletion', fingerprint, { quietMs: lagWindowMs });
@@ -305,16 +278,6 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const isLong = deletes.forbiddenSince !== undefined && now - deletes.forbiddenSince >= lagWindowMs;
     const message = isLong ? `${notYet.message}. ${SAYS_NOTHING}` : notYet.message;
     return { wish: { verdict: { ...told, reason: 'Deleting', message }, fields: {} } };
-  }
-
-  /** Sends a DELETE and notes what it says. One that was certainly without effect is no write. */
-  async #sendDelete(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>> {
-    const { memory, handle, resource } = pass;
-    const atHome = isAtHome(resource.status.home, handle);
-    const from = atHome ? (memory.absence.lastWriteAt ?? -Infinity) + handle.poll.lagWindowMs : Infinity;
-    const write = await memory.deletes.sending(how, { from }, () => this.#kind.remove(pass, id, how));
-    if (write.kind !== 'refused') noteWrite(memory, write, this.#context.clock.monotonic());
-    return write;
   }
 
   /** Status fields that every found record brings. */

@@ -7,7 +7,7 @@ import type { Formers } from './former/formers.ts';
 import type { Former } from './former/list.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
-import type { ManagedResource, ResourceCache } from './resource.ts';
+import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
 
 /** So many looks that say nothing are made; then whoever hides the record hides it for good. */
 const LOOKS = 5;
@@ -107,7 +107,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     }
     if (this.#cache.claimants(former.id).length > 0) return undefined;
     const { record } = read;
-    const finalName = resource.spec.name ?? resource.metadata.name;
+    const finalName = finalNameOf(resource);
     const { marked, named } = this.#kind.candidate(record, marker, finalName);
     const { clock, random } = this.#context;
     const pass: Pass<R, Rec, M> = {

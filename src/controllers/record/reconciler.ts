@@ -1,6 +1,8 @@
+import { LAG_WINDOW } from '../../api/connection.ts';
 import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
+import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
@@ -24,7 +26,7 @@ import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { PassGuard } from './pass-guard.ts';
 import { isPaused, policiesOf } from './policies.ts';
-import type { ManagedResource, ResourceCache } from './resource.ts';
+import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
 import { notSupported } from './status/gate.ts';
 import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
@@ -35,7 +37,7 @@ const WAITING_MS = 600_000;
 /** Where Secrets are not watched, what refers to one is looked at this often at the least, milliseconds. */
 const SECRET_LOOK_MS = 300_000;
 /** How long reads may trail writes where no connection says so, milliseconds. */
-const LAG_WINDOW_MS = 60_000;
+const LAG_WINDOW_MS = parseDuration(LAG_WINDOW);
 /** After a change the first such look comes so soon: what was applied together may have come Secret last. */
 const FIRST_SECRET_LOOK_MS = 10_000;
 /** So many passes are made over one resource before it stands in line again. */
@@ -320,7 +322,7 @@ export class RecordReconciler<
               : pass.handle.client.stamp();
         return {
           search: await this.#looks.search(pass, {
-            finalName: pass.resource.spec.name ?? pass.resource.metadata.name,
+            finalName: finalNameOf(pass.resource),
             intent: intent?.intent,
             notBefore,
             made: made?.id,

@@ -16,6 +16,17 @@ export interface ManagedSpec {
 /** A custom resource that stands for one record of the service, defaults filled in. */
 export type ManagedResource = Resource<ManagedSpec, RecordStatus>;
 
+/** The name that a record bears once it is made: the declared one, else that of the resource. */
+export function finalNameOf({
+  spec,
+  metadata,
+}: {
+  spec: Pick<ManagedSpec, 'name'>;
+  metadata: { name: string };
+}): string {
+  return spec.name ?? metadata.name;
+}
+
 /** What the controllers ask of the cache of a kind with records. */
 export interface ResourceCache<R> {
   get(key: string): R | undefined;

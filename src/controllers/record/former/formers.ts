@@ -1,10 +1,10 @@
 import type { AnyRecord } from '../../../service/index.ts';
 import type { Pass, RecordKind } from '../kind.ts';
-import { noteWrite, SHARED_LIST_AGE_MS, type Looks } from '../looks.ts';
+import { SHARED_LIST_AGE_MS, type Looks } from '../looks.ts';
 import type { Memory } from '../memory.ts';
-import { heldVerdict, notAccepted } from '../outcome.ts';
 import { policiesOf } from '../policies.ts';
-import type { ManagedResource } from '../resource.ts';
+import { finalNameOf, type ManagedResource } from '../resource.ts';
+import { sendDeletion, type Deletion } from '../send-deletion.ts';
 import { verdict, type Verdict } from '../status/verdict.ts';
 import { formerOf, isFull, type Former } from './list.ts';
 
@@ -35,12 +35,11 @@ export interface FormerSight<Rec> {
 
 /** What a step of removing an earlier record came to. */
 export type FormerRemoval =
-  | { kind: 'sent' }
+  | Deletion
   /** There is nothing to remove, or it is to stay as it is. */
   | { kind: 'gone' }
   /** To be noted before anything is sent. */
-  | { kind: 'note'; former: Former }
-  | { kind: 'waits'; verdict: Verdict };
+  | { kind: 'note'; former: Former };
 
 /**
  * Looks at the earlier records of a resource, and removes those that are to go. Each is looked at and removed by the
@@ -95,9 +94,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** One step of removing what a look has found to be removed. */
   async remove(pass: Pass<R, Rec, M>, { former, record }: Seen<Rec>): Promise<FormerRemoval> {
-    const { noun } = this.#kind;
     const its = this.#passFor(pass, former, true);
-    const { attempts, absence, deletes } = its.memory;
     const step = await this.#kind.removal(its, record);
     switch (step.kind) {
       case 'release':
@@ -116,35 +113,13 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       default:
         return step satisfies never;
     }
-    const waiting = verdict('Deleting', `An earlier ${noun}, ${former.id}, is being deleted`);
-    const held = attempts.held('deletion', step.how);
-    if (held !== undefined) {
-      const recheckAfterMs = Math.min(
-        held.retryAfterMs,
-        held.verdict === undefined ? pass.handle.poll.processingMs : pass.handle.poll.settledMs,
-      );
-      return { kind: 'waits', verdict: { ...heldVerdict(held, () => waiting), recheckAfterMs } };
-    }
-    const from = (absence.lastWriteAt ?? -Infinity) + pass.handle.poll.lagWindowMs;
-    const write = await deletes.sending(step.how, { from }, () =>
-      this.#kind.remove(its, former.id, step.how),
-    );
-    if (write.kind !== 'refused') noteWrite(its.memory, write, pass.handle.client.stamp());
-    if (write.kind === 'ok') {
-      attempts.accepted('deletion', step.how, { quietMs: pass.handle.poll.lagWindowMs });
-      return { kind: 'sent' };
-    }
-    its.memory.observed = undefined;
-    const notYet = verdict(
-      'Deleting',
-      `An earlier ${noun}, ${former.id}, is not deleted yet: ${write.error.message}`,
-    );
-    const told = notAccepted(
-      write,
-      { attempts, aspect: 'deletion', fingerprint: step.how },
-      { refused: () => notYet, conflict: notYet, at: this.#kind.stateOf?.(record) ?? '' },
-    );
-    return { kind: 'waits', verdict: { ...told, reason: 'Deleting', message: notYet.message } };
+    const what = `An earlier ${this.#kind.noun}, ${former.id},`;
+    return sendDeletion(this.#kind, its, {
+      record,
+      how: step.how,
+      waits: `${what} is being deleted`,
+      notYet: `${what} is not deleted yet`,
+    });
   }
 
   async #lookAt(
@@ -168,7 +143,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       priority: pass.priority,
       signal: pass.signal,
     });
-    const finalName = resource.spec.name ?? resource.metadata.name;
+    const finalName = finalNameOf(resource);
     const entry = list.kind === 'found' ? list.record.find(({ id }) => id === former.id) : undefined;
     const isListed = entry !== undefined;
     if (!isDue && !isListed && !isToBeForgotten(former, pass)) return { kind: 'unseen' };
