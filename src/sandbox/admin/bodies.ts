@@ -1,4 +1,7 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
+import { FAULT_MOMENTS, SPOILT_BODIES } from '../edge/faults.ts';
+import { OPERATIONS } from '../edge/readings.ts';
+import { OPERATION_EFFECTS } from '../instances/run/operation-faults.ts';
 import { choice } from '../schemas.ts';
 import { DEFAULT_DURATIONS } from '../settings.ts';
 
@@ -12,7 +15,7 @@ const Count = Type.Integer({ minimum: 0 });
 /** Milliseconds; beyond a year no timer is set. */
 const Milliseconds = Type.Number({ minimum: 0, maximum: 365 * 86_400_000 });
 const Latency = Type.Union([Milliseconds, Type.Array(Milliseconds, { minItems: 2, maxItems: 2 })]);
-const Moment = choice('before', 'after');
+const Moment = choice(...FAULT_MOMENTS);
 
 const Empty = closed({});
 const Named = closed({ name: Filled });
@@ -30,7 +33,7 @@ const BODIES: Readonly<Record<string, TSchema>> = {
     message: optional(Text),
     lose: optional(Moment),
     hang: optional(Moment),
-    body: optional(choice('truncated', 'html', 'text', 'empty', 'wrong-types', 'extra-fields')),
+    body: optional(choice(...SPOILT_BODIES)),
     redirect: optional(
       Type.String({ minLength: 1, pattern: '^[!-~]+$', description: 'a URI that a header can hold' }),
     ),
@@ -39,20 +42,9 @@ const BODIES: Readonly<Record<string, TSchema>> = {
     probability: optional(Type.Number({ minimum: 0, maximum: 1 })),
   }),
   'POST /operation-faults': closed({
-    operation: optional(
-      choice(
-        'deploy',
-        'poweron',
-        'shutdown',
-        'reinstall',
-        'reconfigure',
-        'pull',
-        'terminate',
-        'force_terminate',
-      ),
-    ),
+    operation: optional(choice(...OPERATIONS)),
     instance: optional(Text),
-    effect: choice('stuck', 'fail', 'slow'),
+    effect: choice(...OPERATION_EFFECTS),
     factor: optional(Type.Number({ minimum: 0, maximum: 1e6 })),
     times: optional(Type.Integer({ minimum: 1 })),
   }),

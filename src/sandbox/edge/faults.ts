@@ -1,5 +1,11 @@
 import type { Random } from '../../base/clock.ts';
 
+export const FAULT_MOMENTS = ['before', 'after'] as const;
+export type FaultMoment = (typeof FAULT_MOMENTS)[number];
+
+export const SPOILT_BODIES = ['truncated', 'html', 'text', 'empty', 'wrong-types', 'extra-fields'] as const;
+export type SpoiltBody = (typeof SPOILT_BODIES)[number];
+
 /** What goes wrong, and for which calls. All parts that are given have to fit. */
 export interface Fault {
   id: number;
@@ -20,11 +26,11 @@ export interface Fault {
   retryAfter?: number;
   message?: string;
   /** Break the connection before or after the effect. */
-  lose?: 'before' | 'after';
+  lose?: FaultMoment;
   /** Never answer (until the caller hangs up): before or after the effect. */
-  hang?: 'before' | 'after';
+  hang?: FaultMoment;
   /** Spoil the body of the answer, after the effect. */
-  body?: 'truncated' | 'html' | 'text' | 'empty' | 'wrong-types' | 'extra-fields';
+  body?: SpoiltBody;
   /** Redirect to this location instead of doing anything. */
   redirect?: string;
   /** Calls that pass before the fault strikes. */

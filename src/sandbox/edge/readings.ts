@@ -4,17 +4,19 @@ import type { Override, Variable } from '../model.ts';
 /** Whether an operation is accepted in a (state, event) pair. */
 export type Accepts = (state: string, event: string) => boolean;
 
-export type OperationName =
-  | 'deploy'
-  | 'poweron'
-  | 'shutdown'
-  | 'reinstall'
-  | 'reconfigure'
-  | 'pull'
-  | 'terminate'
-  | 'force_terminate'
-  | 'delete'
-  | 'put';
+/** Operations that have an end. */
+export const OPERATIONS = [
+  'deploy',
+  'poweron',
+  'shutdown',
+  'reinstall',
+  'reconfigure',
+  'pull',
+  'terminate',
+  'force_terminate',
+] as const;
+
+export type OperationName = (typeof OPERATIONS)[number] | 'delete' | 'put';
 
 /**
  * What the handlers go by where documents leave a choice. Handlers use these values and never ask which

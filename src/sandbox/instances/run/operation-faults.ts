@@ -1,3 +1,6 @@
+export const OPERATION_EFFECTS = ['stuck', 'fail', 'slow'] as const;
+export type OperationEffect = (typeof OPERATION_EFFECTS)[number];
+
 /** A fault of an operation, asked for on the admin port. */
 export interface OperationFault {
   id: number;
@@ -6,7 +9,7 @@ export interface OperationFault {
   /** Instance id or name; absent: all. */
   instance?: string;
   /** `stuck` never ends, `fail` ends unavailable at its end, `slow` takes `factor` times as long. */
-  effect: 'stuck' | 'fail' | 'slow';
+  effect: OperationEffect;
   factor?: number;
   /** How many operations it still concerns; absent: all that come. */
   times?: number;
