@@ -128,17 +128,18 @@ interface Exit {
 
 function run([program = '', ...args]: readonly string[], out: 'inherit' | 'pipe'): Promise<Exit> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['inherit', out, out] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
-    }
     const forward = (signal: NodeJS.Signals): void => {
       interrupted = true;
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    // Before the child is there: one that comes meanwhile is heard afterwards, and does not leave it an orphan.
     for (const signal of signals) process.on(signal, forward);
+    const child = spawn(program, args, { stdio: ['inherit', out, out] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    }
     const finish = (code: number | null): void => {
       for (const signal of signals) process.off(signal, forward);
       resolve({ code: code ?? 1, output });
