@@ -5,7 +5,7 @@
  * Usage: node judge.ts <file of references> [json of Planted]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
 import { enumerate } from './plans.ts';
 import type { Planted } from './planted.ts';
 import { runOnce, type Run } from './run.ts';
@@ -13,7 +13,7 @@ import { WORKLOADS } from './workloads.ts';
 
 const LAGS = [0, 5] as const;
 const [references = '', planted] = process.argv.slice(2);
-const kinds = worldKinds();
+const kinds = ownKinds();
 
 if (planted === undefined) {
   const runs: Record<string, Run> = {};

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
 import { enumerate, type EnumerateOptions, type Tally } from './plans.ts';
 import { WORKLOADS } from './workloads.ts';
 
@@ -7,7 +7,7 @@ import { WORKLOADS } from './workloads.ts';
 export function testEveryEffect(title: string, options: Omit<EnumerateOptions, 'kinds'>): void {
   const tallies: Tally[] = [];
   describe(`Faults: ${title}`, () => {
-    const kinds = worldKinds();
+    const kinds = ownKinds();
     for (const workload of WORKLOADS) {
       it(`ends as if nothing had happened: ${workload.name}`, { timeout: 3_600_000 }, async () => {
         const tally = await enumerate(workload, { kinds, ...options });

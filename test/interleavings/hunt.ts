@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
-import { worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
 import { plans } from './arbitrary.ts';
 import { OPEN_FINDINGS, prune } from './findings.ts';
 import { runPlan, scriptOf, type Plan } from './run.ts';
@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
     longest: { type: 'string', default: '12' },
   },
 });
-const kinds = worldKinds();
+const kinds = ownKinds();
 const [id] = positionals;
 const finding = OPEN_FINDINGS.find((one) => one.id === id);
 if (id !== undefined && finding === undefined) throw new Error(`${id} is none of the open findings`);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
 import { search } from './search.ts';
 
 const STEPS = 100_000;
@@ -8,7 +8,7 @@ const PARTS = 100;
 const SEED = Number(process.env['INTERLEAVINGS_SEED'] ?? '1001');
 
 describe(`Interleavings, ${STEPS} steps from seed ${SEED}`, () => {
-  const kinds = worldKinds();
+  const kinds = ownKinds();
   const sum = { plans: 0, steps: 0 };
   for (let part = 0; part < PARTS; part++) {
     it(`leave nothing to object to, seed ${SEED + part}`, async () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
 import { search } from './search.ts';
 
 /** Steps in all, split so that two workers share them; a run of many more is interleavings.long.test.ts. */
@@ -9,7 +9,7 @@ const PARTS = 10;
 const SEED = Number(process.env['INTERLEAVINGS_SEED'] ?? '1');
 
 describe(`Interleavings, ${STEPS} steps from seed ${SEED}`, () => {
-  const kinds = worldKinds();
+  const kinds = ownKinds();
   const rows: string[] = [];
 
   for (let part = 0; part < PARTS; part++) {

@@ -1,7 +1,8 @@
 import { parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { KindName } from '../../src/api/kinds.ts';
-import { CONNECTION, examples, seeded, World, worldKinds } from '../support/world.ts';
+import { ownKinds } from '../support/fake-kube.ts';
+import { CONNECTION, examples, seeded, World } from '../support/world.ts';
 
 type AnyKind = KindName | 'Secret' | 'ConfigMap';
 const OURS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const;
@@ -9,7 +10,7 @@ const MANIFESTS = `${CONNECTION}---\n${examples()}`;
 const OBJECTS = parseAllDocuments(MANIFESTS)
   .map((document) => document.toJS() as { kind: AnyKind; metadata: { name: string } } | null)
   .flatMap((object) => (object === null ? [] : [[object.kind, object.metadata.name] as const]));
-const KINDS = worldKinds();
+const KINDS = ownKinds();
 
 async function settled(): Promise<World> {
   const world = new World({ kinds: KINDS });

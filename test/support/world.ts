@@ -45,11 +45,6 @@ export interface WorldOptions {
   kinds?: readonly FakeKind[];
 }
 
-/** The custom kinds of this project, for several worlds. */
-export function worldKinds(): FakeKind[] {
-  return ownKinds();
-}
-
 export const NAMESPACE = 'shop';
 export const ENDPOINT = 'https://service.test';
 
@@ -77,7 +72,7 @@ export class World {
     this.clock = options.clock ?? new VirtualClock();
     this.kube = new FakeKube({
       clock: this.clock,
-      kinds: options.kinds ?? worldKinds(),
+      kinds: options.kinds ?? ownKinds(),
       namespaces: ['default', NAMESPACE, 'boxwright-system'],
     });
     this.sandbox = createSandbox({
