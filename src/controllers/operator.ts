@@ -293,18 +293,18 @@ export class Operator implements Runner {
 
   /** Changes become keys in queues; nothing else happens here. */
   #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool, sources: Sources): (() => void)[] {
-    const add = (kind: KindName, key: string, lane: Lane): void =>
-      controllers.get(kind)?.queue.add(key, lane);
-    const referrers = (kind: string, namespace: string, name: string, lane: Lane): void => {
+    const add = (kind: KindName, key: string, lane: Lane, byPerson = false): void =>
+      controllers.get(kind)?.queue.add(key, lane, byPerson);
+    const referrers = (kind: string, namespace: string, name: string, byPerson = false): void => {
       for (const cache of this.#caches()) {
         for (const { metadata } of cache.referrers(kind, namespace, name)) {
-          add(cache.kind, `${metadata.namespace}/${metadata.name}`, lane);
+          add(cache.kind, `${metadata.namespace}/${metadata.name}`, 'normal', byPerson);
         }
       }
     };
     pool.onChange((key) => {
       const [namespace = '', name = ''] = key.split('/');
-      referrers('Connection', namespace, name, 'normal');
+      referrers('Connection', namespace, name);
     });
     // What is there when this begins was handled before, by whoever led: a periodic look will do.
     let starting = true;
@@ -312,12 +312,12 @@ export class Operator implements Runner {
       cache.onChange((change) => {
         const { kind } = cache;
         const { namespace, name } = change.object.metadata;
-        const lane: Lane = starting ? 'periodic' : isEdit(change) ? 'edit' : 'user';
+        const lane = starting ? 'periodic' : laneOf(change);
         const echo = cache.isOwnWrite && change.type !== 'deleted';
-        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane);
+        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane, !starting);
         if (starting) return;
         if (matters(kind, change)) {
-          referrers(kind, namespace, name, 'normal');
+          referrers(kind, namespace, name);
           if (kind === 'Box')
             for (const user of this.#instancesAbove(namespace, name)) add('Instance', user, 'normal');
         }
@@ -336,12 +336,12 @@ export class Operator implements Runner {
       }),
     );
     const configMaps = this.#configMaps.onChange(({ object }) => {
-      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, 'user');
+      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, true);
     });
     const secrets = this.#secretWatch?.onChange((namespace, name) => {
       if (starting) return;
       sources.forgetSecret(namespace, name);
-      referrers('Secret', namespace, name, 'user');
+      referrers('Secret', namespace, name, true);
     });
     starting = false;
     return [...ends, configMaps, ...(secrets === undefined ? [] : [secrets])];
@@ -349,7 +349,7 @@ export class Operator implements Runner {
 
   #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
     reconciler.lookAnew(key);
-    controllers.get('Connection')?.queue.add(key, 'user');
+    controllers.get('Connection')?.queue.add(key, 'normal', true);
   }
 
   #usersOfConnection(connection: Connection): string[] {
@@ -459,13 +459,19 @@ const FIRST_TIME: ReadonlySet<string> = new Set([
   'WaitingForConnection',
 ]);
 
-/** Whether a person has changed something that was in place, or that was edited before and is on its way. */
-function isEdit(change: Change<AnyResource & KubeObject>): boolean {
-  if (change.type !== 'updated' || change.object.metadata.deletionTimestamp !== undefined) return false;
-  const { conditions = [] } = change.old.status;
-  if (change.old.metadata.uid !== change.object.metadata.uid || conditions.length === 0) return false;
+/**
+ * An edit of something that was in place, or that was edited before and is on its way, goes first; a deletion and what
+ * concerns a record that is there go ahead of what has none yet.
+ */
+function laneOf(change: Change<AnyResource & KubeObject>): Lane {
+  const { metadata } = change.object;
+  if (change.type === 'deleted' || metadata.deletionTimestamp !== undefined) return 'normal';
+  if (change.type === 'added' || change.old.metadata.uid !== metadata.uid) return 'new';
+  const { conditions = [], ...status } = change.old.status;
   const reconciling = conditions.find(({ type }) => type === CONDITIONS.reconciling);
-  return reconciling === undefined || !FIRST_TIME.has(reconciling.reason);
+  const isFirstTime = reconciling !== undefined && FIRST_TIME.has(reconciling.reason);
+  if (conditions.length > 0 && !isFirstTime) return 'edit';
+  return 'id' in status ? 'normal' : 'new';
 }
 
 /** Whether a change is one that those who refer to the resource wait for. */

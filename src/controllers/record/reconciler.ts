@@ -4,7 +4,6 @@ import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
@@ -126,7 +125,7 @@ export class RecordReconciler<
    */
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     // Whoever changed something may have changed a Secret before it: a read from before that proves nothing.
-    const secretsAfter = isOfPerson(run.priority.lane) ? this.#context.sources.mark() : undefined;
+    const secretsAfter = run.priority.byPerson ? this.#context.sources.mark() : undefined;
     for (let left = PASSES_IN_A_ROW; ; left--) {
       const result = await this.#once(key, { ...run, secretsAfter, asks: { service: false } });
       if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
@@ -144,7 +143,7 @@ export class RecordReconciler<
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
     if (memory.generation === undefined) startWith(memory, resource);
-    if (isOfPerson(run.priority.lane)) memory.attempts.startOver();
+    if (run.priority.byPerson) memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
       if (memory.generation !== undefined) memory.attempts.startOver();
