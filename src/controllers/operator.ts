@@ -39,6 +39,7 @@ import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
+import { sameMeaning } from './record/resource.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
 
@@ -439,15 +440,7 @@ export class Operator implements Runner {
 
 /** Whether a change is one that its own controller acts upon: not the echo of a status write. */
 function concerns(change: Change<AnyResource & KubeObject>): boolean {
-  if (change.type !== 'updated') return true;
-  const [a, b] = [change.old.metadata, change.object.metadata];
-  return (
-    a.uid !== b.uid ||
-    a.generation !== b.generation ||
-    a.deletionTimestamp !== b.deletionTimestamp ||
-    JSON.stringify(a.annotations) !== JSON.stringify(b.annotations) ||
-    JSON.stringify(a.finalizers) !== JSON.stringify(b.finalizers)
-  );
+  return change.type !== 'updated' || !sameMeaning(change.old.metadata, change.object.metadata);
 }
 
 /** Reasons of what has not been in place yet. */
