@@ -30,7 +30,12 @@ import {
 import type { CallReport } from '../service/index.ts';
 import { boxCycle, boxKind, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
-import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
+import {
+  ConnectionPool,
+  ConnectionReconciler,
+  KeptCredentials,
+  type PortFactory,
+} from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
 import { Digest } from './digest.ts';
 import { loadInstallation } from './installation.ts';
@@ -61,6 +66,8 @@ export interface OperatorOptions {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
+  /** Keep credentials of what is being deleted in a Secret, encrypted. @defaultValue false */
+  keepCredentials?: boolean;
   portFor: PortFactory;
   /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
@@ -137,6 +144,7 @@ export class Operator implements Runner {
       pool,
       cache: this.#connections,
       users: (connection) => this.#usersOfConnection(connection),
+      kept: this.#kept(context),
     });
     const controllers = this.#controllers(full, connectionReconciler);
     const unwatch = this.#watch(controllers, pool, context.sources);
@@ -152,6 +160,20 @@ export class Operator implements Runner {
       for (const end of unwatch) end();
       pool.closeAll();
     }
+  }
+
+  #kept({ clock, digest, kube, log }: Omit<OperatorContext, 'connections'>): KeptCredentials | undefined {
+    const { keepCredentials, namespace } = this.#options;
+    if (keepCredentials !== true) return undefined;
+    const isLiving = (uid: string): boolean => this.#connections.isLiving(uid);
+    return new KeptCredentials({
+      kube,
+      namespace,
+      key: digest.keyFor('kept credentials'),
+      clock,
+      log,
+      isLiving,
+    });
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
