@@ -168,6 +168,17 @@ describe('a deletion of everything, as a cascade or a namespace that ends brings
     expect(records(world)).toEqual([]);
   });
 
+  it('goes on with another connection of the namespace to the same account', async () => {
+    const world = await settled();
+    await world.apply(CONNECTION.replaceAll(/name: (main|deploy-login)\b/g, 'name: spare-$1'));
+    await world.stop();
+    for (const [kind, name] of OBJECTS) await world.delete(kind, name);
+    world.start();
+    await world.until(() => left(world).length === 1, 1_800_000);
+    expect(left(world)).toEqual(['Connection/spare-main']);
+    expect(records(world)).toEqual([]);
+  });
+
   it('keeps no credentials unless it is told to', async () => {
     const world = await settled();
     for (const [kind, name] of OBJECTS) await world.delete(kind, name);

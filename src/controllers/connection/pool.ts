@@ -112,6 +112,15 @@ export class ConnectionPool implements Connections {
       : { ...waiting, handle: handleOf(key, entry, good) };
   }
 
+  alike(namespace: string, home: { endpoint: string; account: string }): ConnectionHandle | undefined {
+    for (const [key, entry] of this.#entries) {
+      const isReady = entry.ready !== undefined && !this.#notReady.has(key);
+      if (!isReady || !key.startsWith(`${namespace}/`) || entry.endpoint !== home.endpoint) continue;
+      if (entry.ready?.account === home.account) return handleOf(key, entry, entry.ready);
+    }
+    return undefined;
+  }
+
   /** Tells when a connection's state has changed. */
   onChange(listener: (key: string) => void): void {
     this.#listeners.push(listener);
