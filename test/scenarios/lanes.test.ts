@@ -3,6 +3,7 @@ import { instance, MINUTE, Shop } from './shop.ts';
 
 const CREATIONS = 150;
 
+// R3
 describe('while hundreds of new instances wait for the request budget', () => {
   let shop: Shop;
   let since: number;
