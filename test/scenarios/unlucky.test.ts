@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { KubePort } from '../../src/kube/port.ts';
+import { CONNECTION } from '../support/world.ts';
+import { answer, BOXES, changed, HOUR, instance, MINUTE, Shop } from './shop.ts';
+
+const RECREATE = '  onMissing: Recreate';
+
+/** What befalls users whose luck is bad, and services that stay odd for ever. */
+describe('an unlucky user', () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  async function online(spec = ''): Promise<string> {
+    shop = await Shop.open();
+    await shop.world.apply(instance(spec));
+    await shop.online();
+    return shop.record().id;
+  }
+
+  function terminate(id: string): Promise<number> {
+    return shop.byHand('DELETE', `/services/instances/${id}?operation=terminate`);
+  }
+
+  /** A step that `updated` of a record takes each time it is asked for. */
+  function heart(): () => string {
+    let beats = 0;
+    return () => `2027-01-01 00:00:00.${String((beats += 1)).padStart(6, '0')}`;
+  }
+
+  // The finalizer goes with a refused create, and nobody looks after the earlier records when the resource is deleted.
+  it.fails('keeps no earlier record when a create was refused before the deletion', async () => {
+    const first = await online(RECREATE);
+    shop.judge = ({ method, path }) =>
+      method === 'POST' && path === '/services/instances' ? answer(422, { message: 'no room' }) : undefined;
+    await terminate(first);
+    await shop.world.until(() => shop.ready() === 'False Refused', HOUR);
+    await shop.world.delete('Instance', 'web-eu');
+    await shop.gone();
+    expect(shop.records()).toEqual([]);
+  });
+
+  // 3,276 DELETEs an hour: each 409 speaks of another `updated`, and counts as the first.
+  it.fails('does not hammer a service that refuses a terminate and moves `updated` each time', async () => {
+    const id = await online();
+    const beat = heart();
+    let sent = 0;
+    shop.judge = ({ method }) => {
+      if (method !== 'DELETE') return undefined;
+      sent += 1;
+      shop.world.sandbox.admin.editRecord('instances', id, { updated: beat() });
+      return answer(409, { message: 'not now' });
+    };
+    await shop.world.delete('Instance', 'web-eu');
+    await shop.world.advance(HOUR);
+    expect(sent).toBeLessThanOrEqual(20);
+    shop.judge = () => undefined;
+    await shop.gone();
+  });
+
+  // A request that the service refuses kept all later ones back for up to 6 h at a time.
+  it.fails('has a request carried out beside another one that the service refuses', async () => {
+    await online();
+    shop.judge = ({ path }) => (path.endsWith('/reinstall') ? answer(400, { message: 'no' }) : undefined);
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'a' });
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reconfigure': 'b' });
+    await shop.world.until(() => shop.status().handledRequests?.['reconfigure'] === 'b', 5 * MINUTE);
+    expect(shop.status().handledRequests?.['reinstall']).toBeUndefined();
+  });
+
+  // currentOperation stayed for ever: `updated` never stood still for a lag window, and all else waited for it.
+  it.fails('is not stuck with an operation that had no effect, however often `updated` moves', async () => {
+    const id = await online();
+    const beat = heart();
+    let sent = 0;
+    shop.judge = ({ path }) => {
+      if (!path.endsWith('/reinstall')) return undefined;
+      sent += 1;
+      return answer(202, shop.record());
+    };
+    shop.spoil = ({ method, path }, given) =>
+      method === 'GET' && path === `/services/instances/${id}` && given.status === 200
+        ? changed(given, (record: object) => ({ ...record, updated: beat() }))
+        : given;
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'a' });
+    await shop.world.advance(MINUTE);
+    await shop.world.edit('Instance', 'web-eu', { tags: ['changed'] });
+    await shop.world.until(() => shop.record(id).tags.includes('changed'), HOUR);
+    expect(sent).toBeLessThanOrEqual(3);
+  });
+
+  // "The lease has ended and was carried out", True, while the machine runs on for good.
+  it.fails('has the end of a lease carried out though somebody else acted in the same moment', async () => {
+    shop = await Shop.open();
+    shop.spoil = ({ path }, given) =>
+      /^\/services\/instances\/[^/?]+$/.test(path) && given.status === 200 && given.body.byteLength > 0
+        ? changed(given, ({ lease: _lost, ...record }: { lease?: unknown }) => record)
+        : given;
+    await shop.world.apply(instance('  lease: {operation: Shutdown, after: 1h}'));
+    await shop.world.until(() => shop.status().lease?.by === 'Operator', 30 * MINUTE);
+    const { id } = shop.record();
+    shop.world.sandbox.admin.editRecord('instances', id, { lease: undefined });
+    let sent = 0;
+    shop.judge = async ({ path }) => {
+      if (!path.endsWith('/shutdown') || (sent += 1) > 1) return undefined;
+      await shop.byHand('PUT', `/services/instances/${id}/reconfigure`);
+      return answer(502, { message: 'bad gateway' });
+    };
+    await shop.world.until(() => sent > 0, 2 * HOUR);
+    await shop.world.until(() => shop.pair() === 'done+shutdown_service', HOUR);
+    await shop.world.until(() => shop.ready() === 'True LeaseReleased', HOUR);
+    expect(sent).toBe(2);
+  });
+
+  // 1,188 writes a minute to the resource, and no word: adopted, given up, adopted.
+  it.fails('may keep the annotation with which a record was adopted that has ended since', async () => {
+    shop = await Shop.open();
+    const id = await shop.leftBehind();
+    await shop.world.apply(instance(RECREATE, 'web-eu', `{boxwright.dev/adopt: ${id}}`));
+    await shop.online();
+    await terminate(id);
+    await shop.world.until(() => shop.status().id !== id && shop.ready() === 'True Settled', HOUR);
+    expect(shop.records()).toHaveLength(2);
+  });
+
+  // The same without a record that was ever seen to be well.
+  it.fails('is told that an ended record is nothing to take over where another would be made', async () => {
+    shop = await Shop.open();
+    const id = await shop.leftBehind();
+    await terminate(id);
+    await shop.world.advance(MINUTE);
+    await shop.world.apply(instance(RECREATE, 'web-eu', `{boxwright.dev/adopt: ${id}}`));
+    const before = (): number => Number(shop.world.get('Instance', 'web-eu')?.metadata.resourceVersion);
+    await shop.world.advance(MINUTE);
+    const version = before();
+    await shop.world.advance(HOUR);
+    expect(before() - version).toBeLessThanOrEqual(5);
+    expect(shop.ready()).toBe('False Conflict');
+    expect(shop.message()).toMatch(/has ended|is terminated/);
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/adopt': null });
+    await shop.online();
+    expect(shop.status().id).not.toBe(id);
+  });
+
+  // It waited for ever for what was adopted long ago, as if it had never been there.
+  it.fails('gets an adopted box made again that was deleted on the service', async () => {
+    shop = await Shop.open();
+    const id = shop.world.get('Box', 'web')?.status?.id ?? '';
+    await shop.world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
+    await shop.world.delete('Box', 'web');
+    await shop.world.until(() => shop.world.get('Box', 'web') === undefined);
+    await shop.world.apply(
+      BOXES.replace('{name: web}', `{name: web, annotations: {boxwright.dev/adopt: ${id}}}`),
+    );
+    await shop.world.until(() => shop.world.get('Box', 'web')?.status?.id === id);
+    await shop.world.advance(5 * MINUTE);
+    shop.world.sandbox.admin.removeRecord('boxes', id);
+    await shop.world.until(() => (shop.world.get('Box', 'web')?.status?.id ?? id) !== id, HOUR);
+    await shop.world.until(() => shop.ready('web', 'Box') === 'True Settled');
+  });
+
+  // The note of a create of unknown outcome was taken for "nothing was sent": a second machine.
+  it.fails('gets no second record when the annotations are wiped in the middle of a create', async () => {
+    shop = await Shop.open();
+    shop.world.sandbox.admin.setListLag({ polls: 5 });
+    let sent = 0;
+    shop.spoil = ({ method, path }, given) =>
+      method === 'POST' && path === '/services/instances' && sent++ === 0
+        ? answer(502, { message: 'bad gateway' })
+        : given;
+    await shop.world.apply(instance());
+    await shop.world.until(() => sent > 0);
+    await shop.world.advance(1_500);
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/create-intent': null });
+    await shop.online();
+    expect(shop.records()).toHaveLength(1);
+  });
+
+  /** A cluster whose policy takes something out of whatever the operator writes to the metadata of instances. */
+  async function stripping(take: (metadata: Metadata) => void): Promise<{ patches: number }> {
+    const count = { patches: 0 };
+    const between = (port: KubePort): KubePort => ({
+      watch: (request) => port.watch(request),
+      request: (request) => {
+        const { method, path } = request;
+        if (method !== 'PATCH' || !/\/instances\/[^/]+$/.test(path)) return port.request(request);
+        count.patches += 1;
+        // Enough is enough: what has no bound would go on for ever.
+        if (count.patches > 1_000) return new Promise(() => undefined);
+        const body = structuredClone(request.body) as { metadata: Metadata };
+        take(body.metadata);
+        return port.request({ ...request, body });
+      },
+    });
+    shop = await Shop.open({ kubePort: between });
+    await shop.world.apply(instance());
+    await shop.world.advance(HOUR);
+    return count;
+  }
+
+  // Thousands of PATCHes a second, a deployed machine that no finalizer guards, and "The operator reconciles".
+  it.fails('is told when the cluster does not keep the finalizer, and nothing is created', async () => {
+    const count = await stripping((metadata) => delete metadata.finalizers);
+    expect(count.patches).toBeLessThanOrEqual(20);
+    expect(shop.ready()).toBe('False RefusedByCluster');
+    expect(shop.message()).toContain('finalizer');
+    expect(shop.records()).toEqual([]);
+  });
+
+  it.fails.each(['create-intent', 'claim', 'external-id'])(
+    'is told when the cluster does not keep the annotation %s',
+    async (name) => {
+      const count = await stripping(({ annotations }) => delete annotations?.[`boxwright.dev/${name}`]);
+      expect(count.patches).toBeLessThanOrEqual(20);
+      expect(shop.ready()).toBe('False RefusedByCluster');
+      expect(shop.message()).toContain(name);
+      expect(shop.records().length).toBe(name === 'create-intent' ? 0 : 1);
+    },
+  );
+
+  // 8,641 looks a day at a workspace that is only misspelt.
+  it.fails.each([
+    ['names a workspace that is not there', { workspace: 'nowhere' }, undefined],
+    ['names an endpoint that knows no workspaces', {}, 404],
+    ['names an endpoint that answers no JSON', {}, 200],
+  ] as const)('who %s is told so, and the service is asked ever less often', async (_what, spec, status) => {
+    shop = await Shop.open();
+    let asked = 0;
+    shop.judge = () => {
+      asked += 1;
+      return status === undefined ? undefined : { status, headers: {}, body: Buffer.from('<html>') };
+    };
+    await shop.world.apply(CONNECTION);
+    await shop.world.edit('Connection', 'main', { ...spec, release: '4.1' });
+    await shop.world.advance(24 * HOUR);
+    expect(asked).toBeLessThanOrEqual(24 * 20);
+    expect(shop.ready('main', 'Connection')).toMatch(/^False NeedsUser|Unknown/);
+  });
+});
+
+interface Metadata {
+  finalizers?: string[];
+  annotations?: Record<string, string | null>;
+}
