@@ -227,7 +227,9 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       ),
     );
   }
-  if (seen.intent?.outcome === 'refused') return { do: 'clearIntent', finalizerToo: true };
+  if (seen.intent?.outcome === 'refused') {
+    return { do: 'clearIntent', ...(seen.former.length === 0 ? { finalizerToo: true } : {}) };
+  }
   if (seen.adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
