@@ -42,7 +42,7 @@ function follow(
       ...current,
     },
     record: record('done', 'deploy', BEFORE),
-    sent: { key: 'k', outcome: 'unknown', correcting: false, quietSince: 0, updated: BEFORE, ...sent },
+    sent: { key: 'k', outcome: 'unknown', correcting: false, since: 0, quietSince: 0, updated: BEFORE, ...sent },
     operations: operations === 'unreadable' ? { kind: 'unreadable' } : { kind: 'read', records: operations },
     user: 'ops',
     monotonic: LAG,
