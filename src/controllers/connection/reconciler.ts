@@ -11,6 +11,7 @@ import type { OperatorContext } from '../context.ts';
 import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { patchMetadata, type OwnMetadata } from '../record/metadata.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
@@ -405,15 +406,12 @@ export class ConnectionReconciler {
       : [{ type: 'ClockSkew', reason: 'ClockSkew', message: skewText(memory.skewMs) }];
   }
 
-  async #patch(resource: Connection, metadata: object, run: ReconcileContext): Promise<void> {
-    const { name, namespace, resourceVersion } = resource.metadata;
-    const raw = await this.#context.kube.mergePatch(
-      this.#cache.informer.type,
-      { name, namespace },
-      { metadata },
-      { resourceVersion, signal: run.signal },
-    );
-    this.#cache.remember(raw);
+  #patch(resource: Connection, metadata: OwnMetadata, { signal }: ReconcileContext): Promise<void> {
+    const remember = (raw: object): void => this.#cache.remember(raw);
+    return patchMetadata(this.#context.kube, this.#cache.informer.type, resource, metadata, {
+      signal,
+      remember,
+    });
   }
 }
 

@@ -76,6 +76,7 @@ describe('creating', () => {
       skip: [],
     });
     expect(decide({ intent: intended('unsent') })).toMatchObject({ do: 'create' });
+    expect(decide({ intent: intended('unsent'), hasFinalizer: false })).toMatchObject({ do: 'writeIntent' });
     expect(decide({ intent: intended('unknown'), created: 'r1' })).toEqual({ do: 'claim', id: 'r1' });
   });
 

@@ -240,7 +240,8 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.intent?.outcome === 'unsent') {
     if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
-    if (seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
+    // Nothing is sent that no finalizer guards: it was wiped, or the cluster does not keep it.
+    if (seen.hasFinalizer && seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
     return { do: 'writeIntent', skip: intent.skip, try: intent.try, outcome: 'unsent', desired };
   }
   if (seen.search === undefined) return { do: 'look', at: 'search' };

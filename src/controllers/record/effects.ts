@@ -9,6 +9,7 @@ import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
+import { patchMetadata, type OwnMetadata } from './metadata.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
@@ -324,16 +325,9 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     this.#made.set(marker, { id, at, until });
   }
 
-  async #patch(resource: R, metadata: object, signal: AbortSignal): Promise<void> {
-    const { name, namespace, resourceVersion } = resource.metadata;
-    const options = { resourceVersion, signal };
-    const raw = await this.#context.kube.mergePatch(
-      this.#kind.type,
-      { name, namespace },
-      { metadata },
-      options,
-    );
-    this.#cache.remember(raw);
+  #patch(resource: R, metadata: OwnMetadata, signal: AbortSignal): Promise<void> {
+    const remember = (raw: object): void => this.#cache.remember(raw);
+    return patchMetadata(this.#context.kube, this.#kind.type, resource, metadata, { signal, remember });
   }
 }
 
