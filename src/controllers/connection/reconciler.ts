@@ -33,6 +33,8 @@ interface Memory {
   uid: string;
   /** What the last probe went well with, and what it found: status may not say so yet. */
   probed: { fingerprint: string; at: number; found: Found } | undefined;
+  /** What the last probe found that did not go well: it is said until the next one is due. */
+  unready: Found | undefined;
   /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
   skewMs: number | undefined;
   /** The Secret that was read last; a touched one is worth a look, whatever is in it. */
@@ -45,6 +47,8 @@ interface Memory {
 
 /** Wishes of people and touches of the Secret are heard once in so long, milliseconds. */
 const HEARD_MS = 10_000;
+/** Marks the fingerprint of looks that a person has to do something about. */
+const UNREADY = 'unready';
 /** Fingerprint of looks at a service whose calls fail. */
 const TROUBLE = 'trouble';
 
@@ -248,6 +252,12 @@ export class ConnectionReconciler {
       const said = { ...held.verdict, recheckAfterMs: held.retryAfterMs };
       return soon(heldBack(said, known), heardInMs);
     }
+    const unready = `${UNREADY} ${fingerprint}`;
+    const waits = attempts.held('read', unready);
+    if (waits !== undefined && memory.unready !== undefined) {
+      const said = { ...memory.unready.verdict, recheckAfterMs: waits.retryAfterMs };
+      return soon({ ...memory.unready, verdict: said }, heardInMs);
+    }
     const outcome = await this.#ask(client, resource, fingerprint, memory, run);
     if (outcome.kind === 'not') {
       const { reason } = outcome.verdict;
@@ -274,9 +284,12 @@ export class ConnectionReconciler {
         return { ...heldBack(said, known), reached: false };
       }
       memory.probed = undefined;
-      return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
+      const said = attempts.failed('read', unready, outcome.verdict, outcome.verdict.recheckAfterMs);
+      memory.unready = { verdict: said, fields: {}, ...reachOf(outcome) };
+      return memory.unready;
     }
     attempts.succeeded('read', TROUBLE);
+    attempts.succeeded('read', unready);
     attempts.succeeded('read', fingerprint);
     const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
@@ -381,6 +394,7 @@ export class ConnectionReconciler {
     const fresh: Memory = {
       uid,
       probed: undefined,
+      unready: undefined,
       skewMs: undefined,
       secretVersion: undefined,
       heard: { asked: undefined, pending: false, at: Number.NEGATIVE_INFINITY },
