@@ -272,16 +272,20 @@ export class RecordReconciler<
     pass: Pass<R, Rec, M> | undefined,
     now: number,
   ): RecordObservation<Rec, Desired>['intent'] {
-    const intent = parseIntent(text, new Date(this.#context.clock.now()).toISOString());
-    if (intent === undefined || text === undefined) {
+    const lag = pass?.handle.poll.lagWindowMs ?? 0;
+    const own = memory.intent;
+    // Whoever wiped the annotation has not undone a create that is under way.
+    const isWiped = text === undefined && own?.outcome === 'unknown' && now < concludesFrom(own.seenAt, lag);
+    const noted = isWiped ? own.text : text;
+    const intent = parseIntent(noted, new Date(this.#context.clock.now()).toISOString());
+    if (intent === undefined || noted === undefined) {
       memory.intent = undefined;
       return undefined;
     }
-    if (memory.intent?.text !== text) {
+    if (memory.intent?.text !== noted) {
       // Another process wrote it, or this one before it was restarted: whether it sent the create is unknown.
-      memory.intent = { text, seenAt: now, outcome: 'unknown' };
+      memory.intent = { text: noted, seenAt: now, outcome: 'unknown' };
     }
-    const lag = pass?.handle.poll.lagWindowMs ?? 0;
     return {
       intent,
       outcome: memory.intent.outcome,
