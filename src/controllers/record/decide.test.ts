@@ -134,6 +134,15 @@ describe('creating', () => {
       do: 'clearIntent',
       finalizerToo: true,
     });
+    // Earlier records are still to go with the resource.
+    const ended = {
+      id: 'r0',
+      endpoint: 'e',
+      owner: 'o',
+      why: 'Ended',
+      since: '2026-01-01T00:00:00Z',
+    } as const;
+    expect(decide({ intent: intended('refused'), former: [ended] })).toEqual({ do: 'clearIntent' });
     expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
   });
 
@@ -164,7 +173,7 @@ const adoptWith = (value: Adoptee<Rec>): Step =>
 describe('adopting', () => {
   const free: NonNullable<Seen['adoptee']> = {
     kind: 'seen',
-    value: { kind: 'free', record: { id: 'r7' } },
+    value: { kind: 'free', isEnded: false, record: { id: 'r7' } },
     startedAt: 0,
   };
 
@@ -179,6 +188,20 @@ describe('adopting', () => {
     ] as const) {
       expect(reason(decide({ adopt: 'r7', adoptee: { kind: 'seen', value, startedAt: 0 } }))).toBe(said);
     }
+  });
+
+  it('is over for what was adopted before, and gives up what has ended where another would be made', () => {
+    const former = { id: 'r7', endpoint: 'e', owner: 'o', since: '2026-01-01T00:00:00Z' };
+    for (const why of ['Gone', 'Ended'] as const) {
+      expect(decide({ adopt: 'r7', former: [{ ...former, why }] })).toEqual({ do: 'look', at: 'search' });
+    }
+    expect(decide({ adopt: 'r7', former: [{ ...former, why: 'Surplus' }] })).toEqual({
+      do: 'look',
+      at: 'adoptee',
+    });
+    const ended = { ...free, value: { kind: 'free', isEnded: true, record: { id: 'r7' } } } as const;
+    expect(reason(decide({ adopt: 'r7', adoptee: ended }))).toBe('Conflict');
+    expect(decide({ adopt: 'r7', adoptee: ended, onMissing: 'Hold' })).toEqual({ do: 'claim', id: 'r7' });
   });
 
   it('takes an intent back first, once nothing can come of it', () => {
@@ -206,7 +229,10 @@ describe('adopting', () => {
     expect(reason(adoptWith({ kind: 'uncompared', why: 'Box "web" has no record' }))).toBe(
       'WaitingForReference',
     );
-    expect(adoptWith({ kind: 'free', record: { id: 'r1' } })).toEqual({ do: 'claim', id: 'r1' });
+    expect(adoptWith({ kind: 'free', isEnded: false, record: { id: 'r1' } })).toEqual({
+      do: 'claim',
+      id: 'r1',
+    });
   });
 });
 

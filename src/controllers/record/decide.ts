@@ -29,7 +29,8 @@ export type Looked<T> =
 
 /** Whether a record may be adopted. */
 export type Adoptee<Rec> =
-  | { kind: 'free'; record: Rec }
+  /** `isEnded`: it is terminated for good. */
+  | { kind: 'free'; record: Rec; isEnded: boolean }
   | { kind: 'notThere'; recheckAfterMs: number }
   /** It is not in the list of the workspace in which its absence would have to be proved. */
   | { kind: 'elsewhere'; owner: string; recheckAfterMs: number }
@@ -218,7 +219,8 @@ function shown<Rec, Desired>(
 
 function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
-  if (seen.adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, seen.adopt);
+  const adopt = wordToAdopt(seen);
+  if (adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, adopt);
   if (seen.observeOnly) {
     return report(
       verdict(
@@ -230,7 +232,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.intent?.outcome === 'refused') {
     return { do: 'clearIntent', ...(seen.former.length === 0 ? { finalizerToo: true } : {}) };
   }
-  if (seen.adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
+  if (adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
@@ -283,7 +285,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
         desired,
       };
     case 'nameTaken':
-      if (seen.adopt !== undefined && seen.intent !== undefined && !open) return { do: 'clearIntent' };
+      if (adopt !== undefined && seen.intent !== undefined && !open) return { do: 'clearIntent' };
       return report(
         verdict(
           'NameTaken',
@@ -304,7 +306,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
         return report(searching(seen.intent.concludeFrom - seen.search.startedAt));
       }
       // What is to be adopted is not created instead.
-      if (seen.adopt !== undefined) return { do: 'clearIntent' };
+      if (adopt !== undefined) return { do: 'clearIntent' };
       if (found.unmarked !== undefined) return report(unmarked(seen.noun, found.unmarked));
       if (refusal !== undefined) return report(refusal);
       return {
@@ -317,6 +319,11 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** What was adopted before, and is gone or has ended since, is looked for as the earlier record that it is. */
+function wordToAdopt<Rec, Desired>({ adopt, former }: RecordObservation<Rec, Desired>): string | undefined {
+  return former.some(({ id, why }) => id === adopt && why !== 'Surplus') ? undefined : adopt;
 }
 
 /** A create is refused for long, and an earlier record may come back meanwhile. */
@@ -342,6 +349,15 @@ function decideAdoption<Rec, Desired>(
   const adoptee = seen.adoptee.value;
   switch (adoptee.kind) {
     case 'free':
+      if (adoptee.isEnded && seen.onMissing === 'Recreate' && !seen.observeOnly) {
+        return report(
+          verdict(
+            'Conflict',
+            `${capital(seen.noun)} ${id} cannot be adopted: it is terminated, and with onMissing Recreate another would ` +
+              `be made in its place. Name another one in the annotation boxwright.dev/adopt, or remove the annotation`,
+          ),
+        );
+      }
       return { do: 'claim', id };
     case 'notThere':
       return report(
