@@ -246,6 +246,129 @@ describe('an unlucky user', () => {
     expect(asked).toBeLessThanOrEqual(24 * 20);
     expect(shop.ready('main', 'Connection')).toMatch(/^False NeedsUser|Unknown/);
   });
+
+  // "Ambiguous: i-1, i-1": the same record twice in a list is one record.
+  it.fails('is not asked to choose between a record and itself, which a list shows twice', async () => {
+    shop = await Shop.open();
+    let sent = 0;
+    shop.spoil = ({ method, path }, given) => {
+      if (method === 'POST' && path === '/services/instances' && sent++ === 0) return answer(502, {});
+      const isList = method === 'GET' && /\/instances\/?(\?.*)?$/.test(path) && given.status === 200;
+      return isList ? changed(given, (records: object[]) => [...records, ...records]) : given;
+    };
+    await shop.world.apply(instance());
+    await shop.online();
+    expect(shop.records()).toHaveLength(1);
+  });
+
+  // The record that the create made was nobody's, and went on when the resource went.
+  it.fails('keeps hold of what a create makes though the resource is set to Observe meanwhile', async () => {
+    shop = await Shop.open();
+    shop.world.sandbox.admin.setListLag({ polls: 3 });
+    let sent = 0;
+    shop.spoil = ({ method, path }, given) =>
+      method === 'POST' && path === '/services/instances' && sent++ === 0 ? answer(502, {}) : given;
+    await shop.world.apply(instance());
+    await shop.world.until(() => sent > 0);
+    await shop.world.edit('Instance', 'web-eu', { managementPolicy: 'Observe' });
+    await shop.world.until(() => shop.status().id !== undefined, 10 * MINUTE);
+    await shop.world.until(() => shop.ready() === 'True Observed', 10 * MINUTE);
+    expect(shop.status().id).toBe(shop.records()[0]?.id);
+    expect(sent).toBe(1);
+  });
+
+  it.fails('who sets a resource to Observe before its create was sent has nothing created', async () => {
+    shop = await Shop.open();
+    shop.judge = ({ method, path }) =>
+      method === 'POST' && path === '/services/instances' ? answer(503, {}) : undefined;
+    await shop.world.apply(instance());
+    await shop.world.until(() => shop.ready() === 'False Creating');
+    await shop.world.edit('Instance', 'web-eu', { managementPolicy: 'Observe' });
+    shop.judge = () => undefined;
+    await shop.world.advance(HOUR);
+    expect(shop.records()).toEqual([]);
+    expect(shop.world.get('Instance', 'web-eu')?.metadata.annotations).toBeUndefined();
+    expect(shop.world.get('Instance', 'web-eu')?.metadata.finalizers).toBeUndefined();
+    expect(shop.ready()).toBe('False WaitingForReference');
+  });
+
+  // "Nothing is created", while the machine runs whose create was answered a moment before.
+  it.fails('who pauses in the very moment of a create is shown what it has made', async () => {
+    shop = await Shop.open();
+    let paused: Promise<void> | undefined;
+    shop.judge = ({ method, path }) => {
+      if (method === 'POST' && path === '/services/instances') {
+        paused ??= shop.world.edit('Instance', 'web-eu', { paused: true });
+      }
+      return undefined;
+    };
+    await shop.world.apply(instance());
+    await shop.world.advance(HOUR);
+    expect(shop.records()).toHaveLength(1);
+    expect(
+      shop.status().id ??
+        shop.world.get('Instance', 'web-eu')?.metadata.annotations?.['boxwright.dev/external-id'],
+    ).toBe(shop.record(shop.records()[0]?.id).id);
+    expect(shop.message()).not.toContain('nothing is created');
+    await shop.world.edit('Instance', 'web-eu', { paused: false });
+    await shop.online();
+    expect(shop.records()).toHaveLength(1);
+  });
+
+  // "Waits for the effect of terminate on the service", for ever.
+  it.fails.each([
+    ['Instance', 'web-eu'],
+    ['Box', 'web'],
+  ] as const)(
+    'is told when the service accepts to end a record again and again, and does not (%s)',
+    async (kind, name) => {
+      shop = await Shop.open();
+      if (kind === 'Instance') {
+        await shop.world.apply(instance());
+        await shop.online();
+      }
+      let sent = 0;
+      shop.judge = ({ method }) => {
+        if (method !== 'DELETE') return undefined;
+        sent += 1;
+        return { status: 202, headers: {}, body: Buffer.alloc(0) };
+      };
+      await shop.world.delete(kind, name);
+      await shop.world.advance(2 * HOUR);
+      expect(sent).toBeGreaterThan(2);
+      expect(shop.message(name, kind)).toMatch(/accepted .* and has had no effect.*deletionPolicy Orphan/);
+      shop.judge = () => undefined;
+      await shop.world.until(() => shop.world.get(kind, name) === undefined, 24 * HOUR);
+    },
+  );
+
+  // A GET every five seconds for good, and not a word, after the resource was gone.
+  it.fails(
+    'hears when what is there again after its deletion cannot be ended, and it is looked at ever less often',
+    async () => {
+      const id = await online();
+      await shop.world.advance(5 * MINUTE);
+      const kept = shop.world.sandbox.admin.snapshot();
+      await shop.world.delete('Instance', 'web-eu');
+      await shop.gone();
+      shop.world.sandbox.admin.restore(kept);
+      shop.judge = ({ method }) => {
+        if (method !== 'DELETE') return undefined;
+        const operation = { ...shop.record(id).operation, event: 'terminate' };
+        shop.world.sandbox.admin.editRecord('instances', id, { state: 'unavailable', operation });
+        return answer(202, shop.record(id));
+      };
+      await shop.world.advance(30 * MINUTE);
+      const before = shop.mark();
+      await shop.world.advance(6 * HOUR);
+      const looks = shop.world.sandbox.admin.calls({ since: before }).filter(({ path }) => path.includes(id));
+      expect(looks.length).toBeLessThanOrEqual(6 * 12);
+      const told = shop.world.events.filter(
+        ({ note }) => note.includes(id) && note.includes('Terminate failed 3 times'),
+      );
+      expect(told).toHaveLength(1);
+    },
+  );
 });
 
 interface Metadata {
