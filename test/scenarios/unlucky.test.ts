@@ -248,7 +248,7 @@ describe('an unlucky user', () => {
   });
 
   // "Ambiguous: i-1, i-1": the same record twice in a list is one record.
-  it.fails('is not asked to choose between a record and itself, which a list shows twice', async () => {
+  it('is not asked to choose between a record and itself, which a list shows twice', async () => {
     shop = await Shop.open();
     let sent = 0;
     shop.spoil = ({ method, path }, given) => {
@@ -336,39 +336,34 @@ describe('an unlucky user', () => {
       await shop.world.delete(kind, name);
       await shop.world.advance(2 * HOUR);
       expect(sent).toBeGreaterThan(2);
-      expect(shop.message(name, kind)).toMatch(/accepted .* and has had no effect.*deletionPolicy Orphan/);
+      expect(shop.message(name, kind)).toMatch(/accepted .* no effect.*deletionPolicy Orphan/);
       shop.judge = () => undefined;
       await shop.world.until(() => shop.world.get(kind, name) === undefined, 24 * HOUR);
     },
   );
 
   // A GET every five seconds for good, and not a word, after the resource was gone.
-  it.fails(
-    'hears when what is there again after its deletion cannot be ended, and it is looked at ever less often',
-    async () => {
-      const id = await online();
-      await shop.world.advance(5 * MINUTE);
-      const kept = shop.world.sandbox.admin.snapshot();
-      await shop.world.delete('Instance', 'web-eu');
-      await shop.gone();
-      shop.world.sandbox.admin.restore(kept);
-      shop.judge = ({ method }) => {
-        if (method !== 'DELETE') return undefined;
-        const operation = { ...shop.record(id).operation, event: 'terminate' };
-        shop.world.sandbox.admin.editRecord('instances', id, { state: 'unavailable', operation });
-        return answer(202, shop.record(id));
-      };
-      await shop.world.advance(30 * MINUTE);
-      const before = shop.mark();
-      await shop.world.advance(6 * HOUR);
-      const looks = shop.world.sandbox.admin.calls({ since: before }).filter(({ path }) => path.includes(id));
-      expect(looks.length).toBeLessThanOrEqual(6 * 12);
-      const told = shop.world.events.filter(
-        ({ note }) => note.includes(id) && note.includes('Terminate failed 3 times'),
-      );
-      expect(told).toHaveLength(1);
-    },
-  );
+  it.fails('hears when what is there again after its deletion cannot be ended, and it is looked at ever less often', async () => {
+    const id = await online();
+    await shop.world.advance(5 * MINUTE);
+    const kept = shop.world.sandbox.admin.snapshot();
+    await shop.world.delete('Instance', 'web-eu');
+    await shop.gone();
+    shop.world.sandbox.admin.restore(kept);
+    shop.judge = ({ method }) => {
+      if (method !== 'DELETE') return undefined;
+      const operation = { ...shop.record(id).operation, event: 'terminate' };
+      shop.world.sandbox.admin.editRecord('instances', id, { state: 'unavailable', operation });
+      return answer(202, shop.record(id));
+    };
+    await shop.world.advance(30 * MINUTE);
+    const before = shop.mark();
+    await shop.world.advance(6 * HOUR);
+    const looks = shop.world.sandbox.admin.calls({ since: before }).filter(({ path }) => path.includes(id));
+    expect(looks.length).toBeLessThanOrEqual(6 * 12);
+    const told = shop.world.events.filter(({ note }) => note.includes(id) && note.includes('does not end'));
+    expect(told).toHaveLength(1);
+  });
 });
 
 interface Metadata {

@@ -113,6 +113,18 @@ describe('an operation under way', () => {
     expect(follow({ ...edited, monotonic: 2 * LAG })).toEqual({ do: 'again' });
   });
 
+  it('is waited for no longer than it was given, though the record moves all the time', () => {
+    const moving = { record: record('done', 'deploy'), current: { event: 'reinstall' } };
+    const at = (monotonic: number): OperationStep =>
+      follow({ ...moving, sent: { outcome: 'accepted', quietSince: monotonic }, monotonic });
+    expect(at(1_799_999)).toEqual({ do: 'wait', recheckAfterMs: 1 });
+    expect(at(1_800_000)).toEqual({ do: 'again' });
+  });
+
+  it('is not ended by a record of before that is listed twice', () => {
+    expect(follow({ operations: [OLD, OLD], monotonic: 0 }).do).toBe('wait');
+  });
+
   it('gives way to what somebody else did, after a lag window', () => {
     const theirs = {
       operations: [OLD, listed('new', 'shutdown', 'done')],

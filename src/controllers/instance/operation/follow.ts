@@ -92,7 +92,7 @@ export function newerThan(
 ): readonly OperationRecord[] | undefined {
   if (lastId === undefined) return undefined;
   if (lastId === NO_OPERATION) return records;
-  const at = records.findIndex((record) => record.id === lastId);
+  const at = records.findLastIndex((record) => record.id === lastId);
   return at < 0 ? undefined : records.slice(at + 1);
 }
 

@@ -38,6 +38,12 @@ describe('a search by marker', () => {
     expect(found.reads).toEqual(['b']);
   });
 
+  it('takes two entries of one record for one', async () => {
+    const found = search([mine('a'), mine('a')]);
+    expect(await found).toEqual({ kind: 'one', id: 'a' });
+    expect(found.reads).toEqual(['a']);
+  });
+
   it('finds none among strangers, and neither reads them nor asks whose they are', async () => {
     const found = search([other('a'), other('b')]);
     expect(await found).toEqual({ kind: 'none' });
