@@ -262,7 +262,7 @@ describe('an unlucky user', () => {
   });
 
   // The record that the create made was nobody's, and went on when the resource went.
-  it.fails('keeps hold of what a create makes though the resource is set to Observe meanwhile', async () => {
+  it('keeps hold of what a create makes though the resource is set to Observe meanwhile', async () => {
     shop = await Shop.open();
     shop.world.sandbox.admin.setListLag({ polls: 3 });
     let sent = 0;
@@ -277,7 +277,7 @@ describe('an unlucky user', () => {
     expect(sent).toBe(1);
   });
 
-  it.fails('who sets a resource to Observe before its create was sent has nothing created', async () => {
+  it('who sets a resource to Observe before its create was sent has nothing created', async () => {
     shop = await Shop.open();
     shop.judge = ({ method, path }) =>
       method === 'POST' && path === '/services/instances' ? answer(503, {}) : undefined;
@@ -293,7 +293,7 @@ describe('an unlucky user', () => {
   });
 
   // "Nothing is created", while the machine runs whose create was answered a moment before.
-  it.fails('who pauses in the very moment of a create is shown what it has made', async () => {
+  it('who pauses in the very moment of a create is shown what it has made', async () => {
     shop = await Shop.open();
     let paused: Promise<void> | undefined;
     shop.judge = ({ method, path }) => {

@@ -146,6 +146,24 @@ describe('creating', () => {
     expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
   });
 
+  it('keeps hold of what a create makes that was sent before nothing was to be created any more', () => {
+    const one = lookedFor({ kind: 'one', id: 'r1' });
+    for (const held of [{ observeOnly: true }, { paused: true }]) {
+      const unknown = { ...held, intent: intended('unknown') };
+      expect(decide(unknown)).toEqual({ do: 'look', at: 'search' });
+      expect(decide({ ...unknown, search: one })).toEqual({ do: 'claim', id: 'r1' });
+      expect(reason(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 89_999) }))).toBe('Creating');
+      expect(decide({ ...held, intent: intended('unknown'), created: 'r1' })).toEqual({
+        do: 'claim',
+        id: 'r1',
+      });
+    }
+    const over = { intent: intended('unknown'), search: lookedFor({ kind: 'none' }, 90_000) };
+    expect(reason(decide({ ...over, paused: true }))).toBe('Paused');
+    expect(decide({ ...over, observeOnly: true })).toEqual({ do: 'clearIntent', finalizerToo: true });
+    expect(decide({ observeOnly: true, intent: intended('unsent') })).toMatchObject({ do: 'clearIntent' });
+  });
+
   it('looks for the end of an operation under way though it is paused or waits for a reference', () => {
     const waiting = { kind: 'waiting', verdict: verdict('WaitingForReference', 'a Secret') } as const;
     const mine = { claim: MINE, underway: true };

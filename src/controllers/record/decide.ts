@@ -143,8 +143,6 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
     return report(verdict('WaitingForConnection', seen.connection.message));
   }
   if (seen.claim.kind === 'mine') return decideExisting(seen);
-  if (seen.paused)
-    return report(verdict('Paused', 'Paused: nothing is created until spec.paused is taken away'));
   return decideNew(seen);
 }
 
@@ -219,19 +217,20 @@ function shown<Rec, Desired>(
 
 function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  if (seen.paused) {
+    const said = verdict('Paused', 'Paused: nothing is created until spec.paused is taken away');
+    return decideUnderWay(seen, report(said));
+  }
   const adopt = wordToAdopt(seen);
   if (adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, adopt);
   if (seen.observeOnly) {
-    return report(
-      verdict(
-        'WaitingForReference',
-        `Nothing to observe yet: name the ${seen.noun} with the annotation boxwright.dev/adopt: <id>`,
-      ),
+    const said = verdict(
+      'WaitingForReference',
+      `Nothing to observe yet: name the ${seen.noun} with the annotation boxwright.dev/adopt: <id>`,
     );
+    return decideUnderWay(seen, seen.intent === undefined ? report(said) : clearIntent(seen));
   }
-  if (seen.intent?.outcome === 'refused') {
-    return { do: 'clearIntent', ...(seen.former.length === 0 ? { finalizerToo: true } : {}) };
-  }
+  if (seen.intent?.outcome === 'refused') return clearIntent(seen);
   if (adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
@@ -319,6 +318,28 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** Nothing is created any more; what a create that was sent before has made is this resource's all the same. */
+function decideUnderWay<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  otherwise: RecordStep<Rec, Desired>,
+): RecordStep<Rec, Desired> {
+  const { intent, search } = seen;
+  if (intent?.outcome !== 'unknown') return otherwise;
+  if (search === undefined) return { do: 'look', at: 'search' };
+  if (search.kind === 'failed') return report(search.verdict);
+  const { value: found, startedAt } = search;
+  const isOpen = startedAt < intent.concludeFrom;
+  const isFormer = found.kind === 'one' && seen.former.some(({ id }) => id === found.id);
+  if (found.kind === 'one' && !(isOpen && isFormer)) return { do: 'claim', id: found.id };
+  if (found.kind === 'several') return report(ambiguous(seen.noun, found.ids));
+  return isOpen || found.kind === 'unknown' ? report(searching(5_000)) : otherwise;
+}
+
+/** The finalizer stays while earlier records are to go with the resource. */
+function clearIntent<Rec, Desired>({ former }: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  return { do: 'clearIntent', ...(former.length === 0 ? { finalizerToo: true } : {}) };
 }
 
 /** What was adopted before, and is gone or has ended since, is looked for as the earlier record that it is. */
@@ -441,6 +462,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     case 'one':
       return { do: 'claim', id: found.id };
     case 'several':
+      if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) return { do: 'claim', id: seen.adopt };
       return report(ambiguous(seen.noun, found.ids));
     case 'terminating':
       return { do: 'claim', id: found.id };
