@@ -7,6 +7,12 @@ import { answer, BOXES, changed, HOUR, instance, leaseOf, MINUTE, Shop } from '.
 
 const RECREATE = '  onMissing: Recreate';
 
+/** A step that `updated` of a record takes each time it is asked for. */
+function heart(): () => string {
+  let beats = 0;
+  return () => `2027-01-01 00:00:00.${String((beats += 1)).padStart(6, '0')}`;
+}
+
 /** What befalls users whose luck is bad, and services that stay odd for ever. */
 describe('an unlucky user', () => {
   let shop: Shop;
@@ -30,12 +36,6 @@ describe('an unlucky user', () => {
 
   function terminate(id: string): Promise<number> {
     return shop.byHand('DELETE', `/services/instances/${id}?operation=terminate`);
-  }
-
-  /** A step that `updated` of a record takes each time it is asked for. */
-  function heart(): () => string {
-    let beats = 0;
-    return () => `2027-01-01 00:00:00.${String((beats += 1)).padStart(6, '0')}`;
   }
 
   // The finalizer goes with a refused create, and nobody looks after the earlier records when the resource is deleted.
@@ -168,6 +168,7 @@ describe('an unlucky user', () => {
     shop.world.sandbox.admin.removeRecord('boxes', id);
     await shop.world.until(() => (shop.world.get('Box', 'web')?.status?.id ?? id) !== id, HOUR);
     await shop.world.until(() => shop.ready('web', 'Box') === 'True Settled');
+    expect(shop.world.sandbox.admin.records('boxes').some((box) => box.id === id)).toBe(false);
   });
 
   // The note of a create of unknown outcome was taken for "nothing was sent": a second machine.
@@ -368,7 +369,7 @@ describe('an unlucky user', () => {
   });
 
   // A second machine: the record of the first create was looked for in the new workspace alone.
-  it.fails.each([false, true])(
+  it.each([false, true])(
     'gets no second record when the workspace of the Connection changes in the middle of a create (restart: %s)',
     async (restarts) => {
       shop = await Shop.open();
@@ -387,29 +388,26 @@ describe('an unlucky user', () => {
   );
 
   // status.home named a workspace that does not hold the record: its absence would have been proved there.
-  it.fails(
-    'is shown where the record is though the workspace changed just before it was claimed',
-    async () => {
-      shop = await Shop.open();
-      let edits: Promise<unknown> | undefined;
-      shop.judge = ({ method, path }) => {
-        if (method === 'POST' && path === '/services/instances') {
-          edits ??= Promise.all([
-            shop.world.annotate('Instance', 'web-eu', { 'example.com/touched': 'yes' }),
-            shop.world.edit('Connection', 'main', { workspace: 'shop' }),
-          ]);
-        }
-        return undefined;
-      };
-      await shop.world.apply(instance());
-      await shop.online();
-      expect(shop.records()).toMatchObject([{ owner: 'ops' }]);
-      expect(shop.status()).toMatchObject({ home: { owner: 'ops' } });
-    },
-  );
+  it('is shown where the record is though the workspace changed just before it was claimed', async () => {
+    shop = await Shop.open();
+    let edits: Promise<unknown> | undefined;
+    shop.judge = ({ method, path }) => {
+      if (method === 'POST' && path === '/services/instances') {
+        edits ??= Promise.all([
+          shop.world.annotate('Instance', 'web-eu', { 'example.com/touched': 'yes' }),
+          shop.world.edit('Connection', 'main', { workspace: 'shop' }),
+        ]);
+      }
+      return undefined;
+    };
+    await shop.world.apply(instance());
+    await shop.online();
+    expect(shop.records()).toMatchObject([{ owner: 'ops' }]);
+    expect(shop.status()).toMatchObject({ home: { owner: 'ops' } });
+  });
 
   // A second machine at the other service, and the first one nobody's.
-  it.fails('gets no second record when the Connection moves in the middle of a create', async () => {
+  it('gets no second record when the Connection moves in the middle of a create', async () => {
     const clock = new VirtualClock();
     const moved = 'https://moved.test';
     const service = (): Sandbox =>
@@ -438,6 +436,7 @@ describe('an unlucky user', () => {
     await shop.world.delete('Instance', 'web-eu');
     await shop.world.advance(HOUR);
     expect(shop.message()).toContain('deletionPolicy Orphan');
+    shop.world.sandbox.admin.setListLag({});
     await shop.world.edit('Connection', 'main', { endpoint: 'https://service.test' });
     await shop.gone();
     expect(shop.records()).toEqual([]);
@@ -445,39 +444,31 @@ describe('an unlucky user', () => {
   });
 
   // A day's work went with it: it was up, and only a tag was not as declared.
-  it.fails(
-    'keeps a machine that has come up when an earlier one is there again, though it never was Ready',
-    async () => {
-      shop = await Shop.open();
-      shop.spoil = ({ path }, given) =>
-        /^\/services\/instances\/[^/?]+$/.test(path) && given.status === 200 && given.body.byteLength > 0
-          ? changed(given, ({ tags, ...record }: { tags?: string[] }) => ({
-              ...record,
-              tags: tags?.map((tag) => tag.toLowerCase()),
-            }))
-          : given;
-      await shop.world.apply(instance(`${RECREATE}\n  tags: [Web]`));
-      await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
-      await shop.world.advance(5 * MINUTE);
-      const first = shop.record().id;
-      const { admin } = shop.world.sandbox;
-      const kept = admin.snapshot();
-      admin.removeRecord('instances', first);
-      await shop.world.until(() => shop.status().id !== first && shop.ready() === 'False NotApplied', HOUR);
-      const second = shop.status().id;
-      const now = admin.snapshot();
-      const rows = [...(now.tables['instances'] ?? []), ...(kept.tables['instances'] ?? [])];
-      admin.restore({ ...now, tables: { ...now.tables, instances: rows } });
-      await shop.world.advance(2 * HOUR);
-      expect(
-        shop
-          .records()
-          .map(({ id }) => id)
-          .toSorted(),
-      ).toEqual([first, second].toSorted());
-      expect(shop.status().id).toBe(second);
-    },
-  );
+  it.fails('keeps a machine that has come up when an earlier one is there again, though it never was Ready', async () => {
+    shop = await Shop.open();
+    shop.spoil = ({ path }, given) =>
+      /^\/services\/instances\/[^/?]+$/.test(path) && given.status === 200 && given.body.byteLength > 0
+        ? changed(given, ({ tags, ...record }: { tags?: string[] }) => ({
+            ...record,
+            tags: tags?.map((tag) => tag.toLowerCase()),
+          }))
+        : given;
+    await shop.world.apply(instance(`${RECREATE}\n  tags: [Web]`));
+    await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
+    await shop.world.advance(5 * MINUTE);
+    const first = shop.record().id;
+    const { admin } = shop.world.sandbox;
+    const kept = admin.snapshot();
+    admin.removeRecord('instances', first);
+    await shop.world.until(() => shop.status().id !== first && shop.ready() === 'False NotApplied', HOUR);
+    const second = shop.status().id ?? '';
+    const now = admin.snapshot();
+    const rows = [...(now.tables['instances'] ?? []), ...(kept.tables['instances'] ?? [])];
+    admin.restore({ ...now, tables: { ...now.tables, instances: rows } });
+    await shop.world.advance(2 * HOUR);
+    expect(new Set(shop.records().map(({ id }) => id))).toEqual(new Set([first, second]));
+    expect(shop.status().id).toBe(second);
+  });
 
   // "Waits until the Instance has taken the lease", for ever.
   it.fails.each([

@@ -164,6 +164,21 @@ describe('creating', () => {
     expect(decide({ observeOnly: true, intent: intended('unsent') })).toMatchObject({ do: 'clearIntent' });
   });
 
+  it('concludes nothing here of what was sent to another service', () => {
+    const intent = { ...intended('unknown'), sentTo: 'https://other.test' } as Seen['intent'];
+    const search = lookedFor({ kind: 'none' }, 90_000);
+    for (const more of [{}, { paused: true }, { observeOnly: true }]) {
+      const step = decide({ intent, search, ...more });
+      expect(reason(step)).toBe('NeedsUser');
+      expect(step).toHaveProperty('verdict.message', expect.stringContaining('https://other.test'));
+    }
+    expect(reason(decide({ deleting: true, intent, search }))).toBe('Deleting');
+    expect(decide({ deleting: true, orphan: true, intent })).toMatchObject({ do: 'release' });
+    expect(
+      decide({ intent: { ...intent, outcome: 'unsent' } as Seen['intent'], intentFits: () => false }),
+    ).toMatchObject({ do: 'writeIntent' });
+  });
+
   it('looks for the end of an operation under way though it is paused or waits for a reference', () => {
     const waiting = { kind: 'waiting', verdict: verdict('WaitingForReference', 'a Secret') } as const;
     const mine = { claim: MINE, underway: true };

@@ -1,3 +1,4 @@
+import { ANNOTATIONS } from '../../api/names.ts';
 import type { ServiceErrorCode } from '../../service/index.ts';
 import { decideForgetting, decideFound, letGo } from './former/decide.ts';
 import type { Former } from './former/list.ts';
@@ -72,7 +73,15 @@ export interface RecordObservation<Rec, Desired> {
     | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
   /** The record that a create of this process was answered with, or that a search has found. */
   created: string | undefined;
-  intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
+  intent:
+    | {
+        intent: CreateIntent;
+        outcome: SentOutcome;
+        concludeFrom: number;
+        /** The endpoint that it speaks of, where the connection is to another one. */
+        sentTo?: string | undefined;
+      }
+    | undefined;
   /** Whether an intent that is not sent yet says what the create would carry now. */
   intentFits: (intent: CreateIntent, desired: Desired) => boolean;
   onMissing: 'Recreate' | 'Hold';
@@ -217,6 +226,11 @@ function shown<Rec, Desired>(
 
 function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  const away = sentElsewhere(seen);
+  if (away !== undefined) {
+    const way = `remove the annotation ${ANNOTATIONS.createIntent} to have another ${seen.noun} created here`;
+    return report(verdict('NeedsUser', `${away}. Point the connection back, or ${way}`));
+  }
   if (seen.paused) {
     const said = verdict('Paused', 'Paused: nothing is created until spec.paused is taken away');
     return decideUnderWay(seen, report(said));
@@ -318,6 +332,15 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** What was sent to another service cannot be looked up here. */
+function sentElsewhere<Rec, Desired>({ intent, noun }: RecordObservation<Rec, Desired>): string | undefined {
+  if (intent?.outcome !== 'unknown' || intent.sentTo === undefined) return undefined;
+  return (
+    `A create of this resource went to ${intent.sentTo}, and whether it made a ${noun} there is not known; the ` +
+    'connection is to another endpoint now'
+  );
 }
 
 /** Nothing is created any more; what a create that was sent before has made is this resource's all the same. */
@@ -455,6 +478,10 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     return decideRemoval(seen);
   }
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  const away = sentElsewhere(seen);
+  if (away !== undefined) {
+    return report(verdict('Deleting', `${away}. Point the connection back; deletionPolicy Orphan lets go`));
+  }
   if (seen.search === undefined) return { do: 'look', at: 'search' };
   if (seen.search.kind === 'failed') return report(seen.search.verdict);
   const found = seen.search.value;

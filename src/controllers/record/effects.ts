@@ -101,6 +101,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const annotations = { [ANNOTATIONS.createIntent]: null };
     await this.#patch(resource, { annotations, ...(finalizerToo ? { finalizers } : {}) }, signal);
     memory.intent = undefined;
+    memory.owner = undefined;
     return { again: true, quiet: true };
   }
 
@@ -117,6 +118,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       at,
       try: step.try,
       skip: step.skip,
+      place: { endpoint: pass.handle.endpoint, owner: pass.owner },
       ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.

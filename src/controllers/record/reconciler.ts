@@ -18,7 +18,7 @@ import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
-import { concludesFrom, parseIntent } from './identity/intent.ts';
+import { concludesFrom, parseIntent, type CreateIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
@@ -191,7 +191,7 @@ export class RecordReconciler<
             memory,
             marker,
             handle,
-            owner: resource.status.home?.owner ?? resource.spec.owner ?? handle.workspace,
+            owner: this.#owner(resource, memory, handle),
             priority: run.priority,
             signal: run.signal,
             secretsAfter: run.secretsAfter,
@@ -246,13 +246,26 @@ export class RecordReconciler<
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
         const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
-        return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
+        const place = { endpoint: pass.handle.endpoint, owner: pass.owner };
+        return (
+          canonicalJson([expire, lease, place]) ===
+          canonicalJson([intent.expire, intent.lease, intent.place ?? place])
+        );
       },
       onMissing: policies.missing,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
     };
+  }
+
+  /** Who owns, or shall own, the record: what was said when its create was intended holds until status says it. */
+  #owner({ status, spec, metadata }: R, memory: M, handle: ConnectionHandle): string {
+    const text = metadata.annotations?.[ANNOTATIONS.createIntent] ?? memory.intent?.text;
+    const { place } = parseIntent(text, '') ?? {};
+    if (status.home !== undefined) memory.owner = undefined;
+    else if (place?.endpoint === handle.endpoint) memory.owner = place.owner;
+    return status.home?.owner ?? memory.owner ?? spec.owner ?? handle.workspace;
   }
 
   #connection(state: ConnectionState, memory: M, now: number): RecordObservation<Rec, Desired>['connection'] {
@@ -290,6 +303,7 @@ export class RecordReconciler<
       intent,
       outcome: memory.intent.outcome,
       concludeFrom: concludesFrom(memory.intent.seenAt, lag),
+      sentTo: awayFrom(intent, pass),
     };
   }
 
@@ -595,6 +609,16 @@ function startWith({ attempts }: Memory, { metadata, status }: ManagedResource):
   if (NOT_TAKEN.has(stalled.reason)) {
     attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
   }
+}
+
+/** The endpoint of an intent where it is another than the connection's. */
+function awayFrom(
+  { place }: CreateIntent,
+  pass: Pick<Pass<never, never, never>, 'handle'> | undefined,
+): string | undefined {
+  return place === undefined || pass === undefined || place.endpoint === pass.handle.endpoint
+    ? undefined
+    : place.endpoint;
 }
 
 function keyOf({ metadata }: ManagedResource): string {
