@@ -61,6 +61,10 @@ export function instanceKind(options: {
     observe: (pass, record) => projectInstance(pass.resource, record),
     follow: (pass, record) => convergence.follow(pass, record),
     underway: ({ status }) => status.currentOperation !== undefined,
+    isUp: (record) => {
+      const phase = phaseOf(pairOf(record));
+      return phase === 'Online' || phase === 'ShutDown';
+    },
     inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {

@@ -342,7 +342,7 @@ export function formerFields(
   if (former.length === 0) return {};
   const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
   return {
-    former: nextFormer(former, { gone: [], noted: [], again: [], isReady: false, adopt, now, ...news }),
+    former: nextFormer(former, { gone: [], noted: [], again: [], isUp: false, adopt, now, ...news }),
   };
 }
 

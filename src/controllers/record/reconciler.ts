@@ -428,7 +428,9 @@ export class RecordReconciler<
           gone: [...(step.former?.gone ?? []), ...(tended?.gone ?? [])],
           noted: tended?.noted ?? [],
           again: again.map(({ former }) => former.id),
-          isReady: factsOf(done.verdict.reason).ready === 'True' && done.again !== true,
+          isUp:
+            this.#kind.isUp(step.record, marker) ||
+            (factsOf(done.verdict.reason).ready === 'True' && done.again !== true),
         };
         const fields = {
           ...this.#effects.identity(pass, step.record),
