@@ -470,6 +470,33 @@ describe('an unlucky user', () => {
     expect(shop.status().id).toBe(second);
   });
 
+  // R13: it was taken off, and the machine ran for ever, Ready, without a word.
+  it.fails('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
+    shop = await Shop.open();
+    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));
+    await shop.world.apply(instance('  leaseRef: {name: nights}'));
+    await shop.online();
+    await shop.world.delete('InstanceLease', 'nights');
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference');
+    expect(shop.message()).toContain('InstanceLease "nights" does not exist');
+    await shop.world.advance(10 * MINUTE);
+    expect(shop.record().lease).toMatchObject({ operation: 'shutdown' });
+    await shop.world.until(() => shop.pair() === 'done+shutdown_service', 3 * HOUR);
+    await shop.world.edit('Instance', 'web-eu', { leaseRef: null });
+    await shop.world.until(() => shop.ready().startsWith('True'));
+  });
+
+  it('has a lease taken off with the reference to it', async () => {
+    shop = await Shop.open();
+    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));
+    await shop.world.apply(instance('  leaseRef: {name: nights}'));
+    await shop.online();
+    await shop.world.delete('InstanceLease', 'nights');
+    await shop.world.edit('Instance', 'web-eu', { leaseRef: null });
+    await shop.world.until(() => shop.record().lease?.operation !== 'shutdown', 20 * MINUTE);
+    await shop.world.until(() => shop.ready() === 'True Settled');
+  });
+
   // "Waits until the Instance has taken the lease", for ever.
   it.each([
     ['only observed', { managementPolicy: 'Observe' }, 'Observe'],
