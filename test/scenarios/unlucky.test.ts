@@ -471,7 +471,7 @@ describe('an unlucky user', () => {
   });
 
   // R13: it was taken off, and the machine ran for ever, Ready, without a word.
-  it.fails('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
+  it('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
     shop = await Shop.open();
     await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));
     await shop.world.apply(instance('  leaseRef: {name: nights}'));

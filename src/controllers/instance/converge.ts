@@ -129,7 +129,8 @@ export class InstanceConvergence {
       lease = wantedLease(source, { noted, deployed: undefined, now });
     }
     // Edited while it is paused, or into what cannot be read here: what stands on the record, and what it has carried out, stays.
-    const waits = choice.kind === 'unreadable' || (source?.paused === true && lease === undefined);
+    const isAway = choice.kind === 'unreadable' || choice.kind === 'waiting';
+    const waits = isAway || (source?.paused === true && lease === undefined);
     const held = waits && noted !== undefined;
     const sourceGone = noted !== undefined && source === undefined && !held;
     if (lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === undefined) {
@@ -148,6 +149,7 @@ export class InstanceConvergence {
       now,
       lease,
       leaseHeld: held,
+      leaseMissing: choice.kind === 'waiting' ? choice.message : undefined,
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),

@@ -23,6 +23,8 @@ export interface InstanceObservation {
   lease: WantedLease | undefined;
   /** The lease's source is paused with a change that waits, or cannot be read here. */
   leaseHeld: boolean;
+  /** Why the lease that `leaseRef` names is not there; what stands on the record stays. */
+  leaseMissing: string | undefined;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
   leaseToTakeOff: boolean;
   /** Hash of powerState, lease and renewal. */
