@@ -486,6 +486,29 @@ describe('an unlucky user', () => {
     await shop.world.until(() => shop.ready().startsWith('True'));
   });
 
+  // A machine for another hour, whenever somebody cleaned up what had ended.
+  it.each(['Terminate', 'Shutdown'])(
+    'gets nothing deployed again whose lease (%s) has ended, though the record is deleted and onMissing is Recreate',
+    async (operation) => {
+      shop = await Shop.open();
+      await shop.world.apply(instance(`${RECREATE}\n  lease: {operation: ${operation}, after: 1h}`));
+      await shop.online();
+      await shop.world.until(() => shop.ready() === 'True LeaseReleased', 3 * HOUR);
+      await shop.world.advance(5 * MINUTE);
+      const before = shop.mark();
+      shop.world.sandbox.admin.removeRecord('instances', shop.record().id);
+      await shop.world.until(() => shop.ready() === 'False RecordMissing', HOUR);
+      await shop.world.advance(3 * HOUR);
+      shop.restart();
+      await shop.world.advance(3 * HOUR);
+      expect(shop.writes(before)).toEqual([]);
+      expect(shop.message()).toContain('its lease had ended');
+      await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/renew': 'anew' });
+      await shop.online();
+      expect(shop.records()).toHaveLength(1);
+    },
+  );
+
   it('has a lease taken off with the reference to it', async () => {
     shop = await Shop.open();
     await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));

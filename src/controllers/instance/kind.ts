@@ -65,6 +65,7 @@ export function instanceKind(options: {
       const phase = phaseOf(pairOf(record));
       return phase === 'Online' || phase === 'ShutDown';
     },
+    isOver: (instance, desired) => instance.status.armed === `released:${armedNow(instance, desired)}`,
     inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {
@@ -92,10 +93,7 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
 /** Whether variables, tags, power, lease and requests are those that were carried out. */
 function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
   const { status } = instance;
-  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  const isAway = desired.lease.kind === 'unreadable' || desired.lease.kind === 'waiting';
-  const kept = isAway ? status.lease?.source?.terms : undefined;
-  const armed = armedHash(instance, source === undefined ? kept : termsHash(source));
+  const armed = armedNow(instance, desired);
   return (
     status.appliedHash === desired.hash &&
     canonicalJson(status.managed) === canonicalJson(managedOf(desired)) &&
@@ -104,6 +102,13 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
       ([of, token]) => status.handledRequests?.[of as RequestedOperation] === token,
     )
   );
+}
+
+/** Hash of what says when machines run, as declared now. */
+function armedNow(instance: Instance, { lease }: DesiredInstance): string {
+  const isAway = lease.kind === 'unreadable' || lease.kind === 'waiting';
+  const kept = isAway ? instance.status.lease?.source?.terms : undefined;
+  return armedHash(instance, lease.kind === 'source' ? termsHash(lease.source) : kept);
 }
 
 /** The lease's end counts from the intent and is noted there, as is where the lease comes from. */

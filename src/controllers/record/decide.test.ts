@@ -35,6 +35,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     onMissing: 'Recreate',
     users: { names: [], others: false },
     refusal: () => undefined,
+    isOver: () => false,
     inStep: () => true,
     desired: { kind: 'ready', desired: 'wanted' },
     ...more,

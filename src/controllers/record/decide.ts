@@ -88,6 +88,8 @@ export interface RecordObservation<Rec, Desired> {
   users: { names: string[]; others: boolean };
   /** What the last try of this very declaration came to, while the next one waits. */
   refusal: (desired: Desired) => Verdict | undefined;
+  /** Whether the record has come to the end that was declared for it, so that none is made in its place. */
+  isOver: (desired: Desired) => boolean;
   /** Whether what is declared is what was applied last. */
   inStep: (desired: Desired) => boolean;
 
@@ -190,6 +192,15 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           ),
           gone: true,
         };
+      }
+      if (seen.desired === undefined) return { do: 'look', at: 'desired' };
+      // Whether it was to end is not known then, and nothing can be made in its place.
+      if (seen.desired.kind === 'waiting') return { do: 'report', verdict: seen.desired.verdict, gone: true };
+      if (seen.isOver(seen.desired.desired)) {
+        const message =
+          `The ${seen.noun} was deleted on the service after its lease had ended: change the lease or powerState, or ` +
+          'renew it, to have another one, or delete this resource';
+        return { do: 'report', verdict: verdict('RecordMissing', message), gone: true };
       }
       return seen.statusId ? decideForgetting(seen) : { do: 'unclaim' };
     case 'found':

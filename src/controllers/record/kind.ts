@@ -120,6 +120,8 @@ export interface RecordKind<
   underway?(resource: R): boolean;
   /** Whether the record has come up, whatever else it lacks: somebody may be using it. */
   isUp(record: Rec, marker: string): boolean;
+  /** Whether the record has come to the end that was declared for it; absent: there is none. */
+  isOver?(resource: R, desired: Desired): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
   /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
