@@ -34,7 +34,7 @@ interface Memory {
   /** What the last probe went well with, and what it found: status may not say so yet. */
   probed: { fingerprint: string; at: number; found: Found } | undefined;
   /** What the last probe found that did not go well: it is said until the next one is due. */
-  unready: Found | undefined;
+  unready: { fingerprint: string; found: Found } | undefined;
   /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
   skewMs: number | undefined;
   /** The Secret that was read last; a touched one is worth a look, whatever is in it. */
@@ -254,9 +254,10 @@ export class ConnectionReconciler {
     }
     const unready = `${UNREADY} ${fingerprint}`;
     const waits = attempts.held('read', unready);
-    if (waits !== undefined && memory.unready !== undefined) {
-      const said = { ...memory.unready.verdict, recheckAfterMs: waits.retryAfterMs };
-      return soon({ ...memory.unready, verdict: said }, heardInMs);
+    if (waits !== undefined && memory.unready?.fingerprint === fingerprint) {
+      const { found } = memory.unready;
+      const said = { ...found.verdict, recheckAfterMs: waits.retryAfterMs };
+      return soon({ ...found, verdict: said }, heardInMs);
     }
     const outcome = await this.#ask(client, resource, fingerprint, memory, run);
     if (outcome.kind === 'not') {
@@ -285,8 +286,9 @@ export class ConnectionReconciler {
       }
       memory.probed = undefined;
       const said = attempts.failed('read', unready, outcome.verdict, outcome.verdict.recheckAfterMs);
-      memory.unready = { verdict: said, fields: {}, ...reachOf(outcome) };
-      return memory.unready;
+      const found = { verdict: said, fields: {}, ...reachOf(outcome) };
+      memory.unready = { fingerprint, found };
+      return found;
     }
     attempts.succeeded('read', TROUBLE);
     attempts.succeeded('read', unready);

@@ -275,6 +275,23 @@ describe('a record that is ours', () => {
     expect(decide({ claim: MINE, existence: found })).toMatchObject({ do: 'converge', record: { id: 'r1' } });
   });
 
+  it('that is gone is not made again once it has come to its end, nor while that is not known', () => {
+    const gone = {
+      claim: MINE,
+      statusId: true,
+      existence: { kind: 'seen', value: absent(), startedAt: 0 },
+    } as const;
+    expect(decide({ ...gone, desired: undefined })).toEqual({ do: 'look', at: 'desired' });
+    expect(decide(gone)).toMatchObject({ do: 'forgetId' });
+    expect(decide({ ...gone, isOver: () => true })).toMatchObject({
+      do: 'report',
+      gone: true,
+      verdict: { reason: 'RecordMissing' },
+    });
+    const waiting = { kind: 'waiting', verdict: verdict('WaitingForReference', 'no box') } as const;
+    expect(decide({ ...gone, desired: waiting })).toMatchObject({ do: 'report', gone: true });
+  });
+
   it('gets a finalizer again that was wiped, before anything else and without its connection', () => {
     const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: false } as const;
     expect(decide({ claim: MINE, hasFinalizer: false, connection })).toEqual({ do: 'claim', id: 'r1' });
@@ -318,6 +335,13 @@ describe('deleting', () => {
     expect(decide({ ...deleting, claim: MINE, existence: found })).toMatchObject({ do: 'remove' });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(decide({ ...deleting, claim: MINE, existence: gone })).toMatchObject({ do: 'release' });
+  });
+
+  it('takes the one of several that the user names, as the words for several say', () => {
+    const several = { ...deleting, search: lookedFor({ kind: 'several', ids: ['a', 'b'] }) };
+    expect(reason(decide(several))).toBe('Ambiguous');
+    expect(decide({ ...several, adopt: 'b' })).toEqual({ do: 'claim', id: 'b' });
+    expect(reason(decide({ ...several, adopt: 'of-somebody-else' }))).toBe('Ambiguous');
   });
 
   it('asks by a DELETE what reads do not tell, and says so', () => {

@@ -30,6 +30,8 @@ describe('a patch of metadata', () => {
       1,
     );
     expect(await patch({ annotations: { a: null } }, {})).toHaveLength(1);
+    expect(await patch({ finalizers: [FINALIZER] }, { finalizers: [FINALIZER, 'other'] })).toHaveLength(1);
+    expect(await patch({ finalizers: ['gone'] }, { finalizers: ['other'] })).toHaveLength(1);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { KubeClient, ResourceType } from '../../kube/index.ts';
+import { FINALIZER } from '../../api/names.ts';
 import type { Meta } from '../../api/resource.ts';
 
 /** The part of metadata that the operator writes. */
@@ -47,9 +48,8 @@ function notKept(
     if ((annotations[name] ?? null) === value) continue;
     return value === null ? `the removal of the annotation ${name}` : `the annotation ${name}`;
   }
-  if (written.finalizers === undefined) return undefined;
-  const missing = written.finalizers.find((name) => !finalizers.includes(name));
-  if (missing !== undefined) return `the finalizer ${missing}`;
-  const left = finalizers.find((name) => written.finalizers?.includes(name) === false);
-  return left === undefined ? undefined : `the removal of the finalizer ${left}`;
+  // Those of others are theirs.
+  const shall = written.finalizers?.includes(FINALIZER);
+  if (shall === undefined || shall === finalizers.includes(FINALIZER)) return undefined;
+  return shall ? `the finalizer ${FINALIZER}` : `the removal of the finalizer ${FINALIZER}`;
 }
