@@ -281,7 +281,8 @@ describe('a record that is ours', () => {
       statusId: true,
       existence: { kind: 'seen', value: absent(), startedAt: 0 },
     } as const;
-    expect(decide({ ...gone, desired: undefined })).toEqual({ do: 'look', at: 'desired' });
+    const { desired: _desired, ...unread } = seen(gone);
+    expect(decideRecord(unread)).toEqual({ do: 'look', at: 'desired' });
     expect(decide(gone)).toMatchObject({ do: 'forgetId' });
     expect(decide({ ...gone, isOver: () => true })).toMatchObject({
       do: 'report',
