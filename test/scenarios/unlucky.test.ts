@@ -518,6 +518,7 @@ describe('an unlucky user', () => {
     await shop.world.edit('Instance', 'web-eu', { leaseRef: null });
     await shop.world.until(() => shop.record().lease?.operation !== 'shutdown', 20 * MINUTE);
     await shop.world.until(() => shop.ready() === 'True Settled');
+    expect(shop.status().lease?.source).toBeUndefined();
   });
 
   // "Waits until the Instance has taken the lease", for ever.
