@@ -470,6 +470,50 @@ describe('an unlucky user', () => {
     expect(shop.status().id).toBe(second);
   });
 
+  describe('whose Secret is gone', () => {
+    const WITH_SECRET =
+      '  variables: [{name: ADMIN, type: Password, valueFrom: {secretKeyRef: {name: admin, key: password}}}]';
+    const SECRET =
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: admin}\nstringData: {password: first-password}\n';
+
+    async function without(spec = ''): Promise<void> {
+      shop = await Shop.open();
+      await shop.world.apply(SECRET);
+      await shop.world.apply(instance(`${WITH_SECRET}\n${spec}`));
+      await shop.online();
+      await shop.world.delete('Secret', 'admin');
+      await shop.world.edit('Instance', 'web-eu', { members: [] }).catch(() => undefined);
+      await shop.world.until(() => shop.ready() === 'False WaitingForReference', HOUR);
+    }
+
+    // Content that waits kept power, requests and the end of a lease back for good (R4).
+    it.fails('has power switched, requests carried out, and content applied once it is back', async () => {
+      await without();
+      const before = shop.mark();
+      await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': 'a' });
+      await shop.world.until(() => shop.status().handledRequests?.['reinstall'] === 'a', 5 * MINUTE);
+      await shop.world.edit('Instance', 'web-eu', { powerState: 'Stopped' });
+      await shop.world.until(() => shop.pair() === 'done+shutdown_service', 5 * MINUTE);
+      await shop.world.until(() => shop.ready() === 'False WaitingForReference', 5 * MINUTE);
+      expect(shop.message()).toContain('admin');
+      expect(shop.writes(before)).toEqual(['PUT reinstall', 'PUT shutdown']);
+      await shop.world.apply(SECRET);
+      await shop.world.until(() => shop.ready() === 'True ShutDown', HOUR);
+      expect(shop.writes(before)).toEqual(['PUT reinstall', 'PUT shutdown']);
+      await shop.world.apply(SECRET.replace('first', 'second'));
+      await shop.world.edit('Instance', 'web-eu', { powerState: 'Running' });
+      await shop.online();
+      await shop.world.advance(HOUR);
+      expect(shop.writes(before).slice(2)).toEqual(['PUT', 'PUT poweron']);
+    });
+
+    it.fails('has the end of a lease carried out', async () => {
+      await without('  lease: {operation: Shutdown, after: 1h}');
+      shop.world.sandbox.admin.editRecord('instances', shop.record().id, { lease: undefined });
+      await shop.world.until(() => shop.pair() === 'done+shutdown_service', 3 * HOUR);
+    });
+  });
+
   // R13: it was taken off, and the machine ran for ever, Ready, without a word.
   it('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
     shop = await Shop.open();
