@@ -64,7 +64,7 @@ export class InstanceConvergence {
       return this.#operations.follow(pass, record, desired, current, {
         fields: shown,
         endIsDue: decideLeaseEnd(seen).kind === 'steps',
-        variablesDiffer: seen.plan.variablesDiffer,
+        variablesDiffer: desired.contentWaits === undefined && seen.plan.variablesDiffer,
       });
     }
     const fields = { ...shown, ...attached };
@@ -153,6 +153,7 @@ export class InstanceConvergence {
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),
+      contentWaits: desired.contentWaits,
       missingFile: missingFile(pass, record, desired),
       hash: desired.hash,
       tagsHash: tagsHash(desired),
@@ -287,7 +288,8 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) !== undefined) {
       // In between status is written only when the phase changes.
       const said = resource.status.phase === phase && resource.status.id === record.id;
-      return { verdict: told.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
+      const managed = desired.contentWaits === undefined ? { managed: managedOf(desired) } : {};
+      return { verdict: told.verdict, fields: said ? {} : { ...fields, ...managed } };
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);

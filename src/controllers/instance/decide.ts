@@ -31,6 +31,8 @@ export interface InstanceObservation {
   armedHash: string;
   /** The PUT that would make the record as declared. */
   plan: PutPlan;
+  /** Why the variables cannot be told at present. */
+  contentWaits: Verdict | undefined;
   /** A file that no blob is there for yet, though a PUT would have to name it. */
   missingFile: DesiredFile | undefined;
   /** Keyed hash of the variables as declared; hash of the tags; both in one. */

@@ -95,6 +95,7 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
   const { status } = instance;
   const armed = armedNow(instance, desired);
   return (
+    desired.contentWaits === undefined &&
     status.appliedHash === desired.hash &&
     canonicalJson(status.managed) === canonicalJson(managedOf(desired)) &&
     (status.armed === armed || status.armed === `released:${armed}`) &&
