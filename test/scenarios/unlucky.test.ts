@@ -514,6 +514,35 @@ describe('an unlucky user', () => {
     });
   });
 
+  // A list and a GET every five seconds for good, and nobody was told which entry, or how to get past it.
+  it.fails(
+    'is told which entry of a list cannot be read, how to let go, and it is read ever less often',
+    async () => {
+      shop = await Shop.open({ sandbox: { readings: { listEntries: 'lean' } } });
+      const strange = await shop.leftBehind();
+      shop.judge = ({ method, path }) =>
+        method === 'GET' && path.startsWith(`/services/instances/${strange}`)
+          ? answer(200, { id: strange, tags: 5 })
+          : undefined;
+      let sent = 0;
+      shop.spoil = ({ method, path }, given) =>
+        method === 'POST' && path === '/services/instances' && sent++ === 0 ? answer(502, {}) : given;
+      await shop.world.apply(instance());
+      await shop.world.advance(10 * MINUTE);
+      const before = shop.world.sandbox.admin.calls().length;
+      await shop.world.advance(HOUR);
+      expect(shop.world.sandbox.admin.calls().length - before).toBeLessThanOrEqual(60);
+      expect(shop.ready()).toBe('False Unknown');
+      expect(shop.message()).toContain(strange);
+      await shop.world.delete('Instance', 'web-eu');
+      await shop.world.advance(MINUTE);
+      expect(shop.message()).toContain(strange);
+      expect(shop.message()).toContain('deletionPolicy Orphan');
+      shop.judge = () => undefined;
+      await shop.gone();
+    },
+  );
+
   // R13: it was taken off, and the machine ran for ever, Ready, without a word.
   it('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
     shop = await Shop.open();
