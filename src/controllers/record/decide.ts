@@ -317,10 +317,6 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
             `or take it over with the annotation boxwright.dev/adopt: ${found.id}`,
         ),
       );
-    case 'unknown':
-      return report(
-        verdict('Unknown', 'An entry of the list could not be read singly: it is looked at again', 5_000),
-      );
     case 'none':
       if (seen.intent === undefined) {
         if (refusal !== undefined) return report(lookingForFormer(refusal));
@@ -368,7 +364,7 @@ function decideUnderWay<Rec, Desired>(
   const isFormer = found.kind === 'one' && seen.former.some(({ id }) => id === found.id);
   if (found.kind === 'one' && !(isOpen && isFormer)) return { do: 'claim', id: found.id };
   if (found.kind === 'several') return report(ambiguous(seen.noun, found.ids));
-  return isOpen || found.kind === 'unknown' ? report(searching(5_000)) : otherwise;
+  return isOpen ? report(searching(5_000)) : otherwise;
 }
 
 /** The finalizer stays while earlier records are to go with the resource. */
@@ -494,7 +490,12 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     return report(verdict('Deleting', `${away}. Point the connection back; deletionPolicy Orphan lets go`));
   }
   if (seen.search === undefined) return { do: 'look', at: 'search' };
-  if (seen.search.kind === 'failed') return report(seen.search.verdict);
+  if (seen.search.kind === 'failed') {
+    const { reason, message, recheckAfterMs } = seen.search.verdict;
+    return report(
+      verdict('Deleting', `${reason}: ${message}. deletionPolicy Orphan lets go`, recheckAfterMs),
+    );
+  }
   const found = seen.search.value;
   switch (found.kind) {
     case 'one':
@@ -504,10 +505,6 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       return report(ambiguous(seen.noun, found.ids));
     case 'terminating':
       return { do: 'claim', id: found.id };
-    case 'unknown':
-      return report(
-        verdict('Deleting', 'An entry of the list could not be read singly: it is looked at again', 5_000),
-      );
     case 'none':
     case 'nameTaken':
     case 'terminated':

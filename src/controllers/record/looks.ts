@@ -31,6 +31,8 @@ const GLANCES_LIMIT = 10;
 /** The service's clock and ours may differ by so much unnoticed, milliseconds. */
 const CLOCKS_APART_MS = 60_000;
 
+/** Fingerprint of searches that meet an entry which cannot be read. */
+const ENTRY = 'entry';
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
 
@@ -192,7 +194,15 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
-    pass.memory.attempts.succeeded('read', '');
+    const { attempts } = pass.memory;
+    attempts.succeeded('read', '');
+    if (outcome.kind === 'unknown') {
+      const { noun } = this.#kind;
+      const message = `${noun} ${outcome.id} of workspace "${owner}" cannot be read singly, and may be this resource’s`;
+      const said = verdict('Unknown', `Nothing is created, and nothing let go: ${message}`);
+      return { kind: 'failed', verdict: attempts.failed('read', ENTRY, said) };
+    }
+    attempts.succeeded('read', ENTRY);
     // Its name is not another's: this resource gave it.
     const own = pass.memory.observed?.record;
     const isOwn =
