@@ -150,4 +150,23 @@ describe('a service that', () => {
     expect((at[0] ?? 0) - started).toBeLessThanOrEqual(11 * MINUTE);
     expect(shop.ready()).toBe('False Refused');
   });
+
+  it('had refused the content before a start says the same words after it, and holds no power back', async () => {
+    await shop.world.apply(instance(`${PORT}  powerState: Running\n`));
+    await shop.online();
+    shop.judge = (request) =>
+      on('PUT', /^\/services\/instances\/[^/]+$/)(request) ? answer(400, { message: 'no' }) : undefined;
+    await edit(shop, port('81'));
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    const said = shop.message();
+    shop.restart();
+    await shop.world.advance(10_000);
+    expect(shop.message()).toBe(said);
+    shop.world.kill();
+    await shop.byHand('PUT', `/services/instances/${shop.status().id}/shutdown`);
+    await shop.world.advance(10_000);
+    shop.world.start();
+    await shop.world.until(() => shop.pair() === 'done+poweron', 30_000);
+    await shop.world.until(() => shop.message() === said, MINUTE);
+  });
 });

@@ -10,6 +10,7 @@ import type { OperatorContext } from '../context.ts';
 import type { CreateIntent } from '../record/identity/intent.ts';
 import type { IntentExtras, Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
+import { aspectIn } from './aspects/state.ts';
 import { misfitOf, resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
 import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
@@ -49,6 +50,7 @@ export function instanceKind(options: {
     },
     showsNothingNew: instanceUnchanged,
     meant: meantBy,
+    aspectIn,
     stateOf,
     misfit: (record, pass) => misfitOf(record, pass.resource, references),
     unseen: { phase: 'Unknown' },

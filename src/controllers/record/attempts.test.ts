@@ -153,6 +153,14 @@ describe('the ledger of attempts', () => {
     expect(attempts.held('content', 'a')).toBeUndefined();
   });
 
+  it('holds after a start what status shows as refused, and nothing beside it', () => {
+    attempts = new Attempts(clock, () => 0.5);
+    attempts.startsRefused(NO, 'content');
+    expect(attempts.held('content', 'a')).toMatchObject({ why: 'refused', verdict: NO });
+    expect(attempts.held('power', 'a')).toBeUndefined();
+    expect(attempts.held('lease', 'a')).toBeUndefined();
+  });
+
   it('does not wait after a start for what somebody has changed since', () => {
     attempts = new Attempts(clock, () => 0.5);
     attempts.startsRefused(NO);

@@ -4,6 +4,7 @@ import type { Priority } from '../../base/priority.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
+import type { Aspect } from './attempts.ts';
 import type { CreateIntent } from './identity/intent.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
@@ -124,6 +125,8 @@ export interface RecordKind<
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
   forgetUnwritten?(memory: M): void;
+  /** The aspect that the message of a condition names, and what it says of that; undefined: it names none. */
+  aspectIn?(message: string): { aspect: Aspect; said: string } | undefined;
   /** The state that a 409 speaks of. */
   stateOf?(record: Rec): string;
   /** The DELETE that tells whether a record that reads do not show exists, and does no harm if it does. */

@@ -143,7 +143,7 @@ export class RecordReconciler<
     }
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
-    if (memory.generation === undefined) startWith(memory, resource);
+    if (memory.generation === undefined) startWith(memory, resource, this.#kind);
     if (isOfPerson(run.priority.lane)) memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
@@ -585,11 +585,16 @@ const OPERATING: ReadonlySet<string> = new Set([
 const NOT_TAKEN: ReadonlySet<string> = new Set(['Refused', 'NotApplied', 'NotConverging', 'NameTaken']);
 
 /** A process that starts finds in status what was refused before: not every one of them is sent at once. */
-function startWith({ attempts }: Memory, { metadata, status }: ManagedResource): void {
+function startWith(
+  { attempts }: Memory,
+  { metadata, status }: ManagedResource,
+  kind: Pick<RecordKind<never, never, never>, 'aspectIn'>,
+): void {
   const stalled = status.conditions?.find(({ type }) => type === CONDITIONS.stalled);
   if (stalled === undefined || stalled.observedGeneration !== metadata.generation) return;
   if (NOT_TAKEN.has(stalled.reason)) {
-    attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
+    const { aspect, said = stalled.message } = kind.aspectIn?.(stalled.message) ?? {};
+    attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], said), aspect);
   }
 }
 

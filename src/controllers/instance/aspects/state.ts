@@ -149,6 +149,12 @@ export function named(aspect: InstanceAspect, verdict: Verdict): Verdict {
   return { ...verdict, message: `${NAMES[aspect]}: ${verdict.message}` };
 }
 
+/** The aspect that such a message names, and what it says of that. */
+export function aspectIn(message: string): { aspect: InstanceAspect; said: string } | undefined {
+  const aspect = INSTANCE_ASPECTS.find((one) => message.startsWith(`${NAMES[one]}: `));
+  return aspect === undefined ? undefined : { aspect, said: message.slice(NAMES[aspect].length + 2) };
+}
+
 function rank({ reason }: Verdict): number {
   const { also } = factsOf(reason);
   return also === 'Stalled' ? 2 : also === 'Reconciling' ? 1 : 0;
