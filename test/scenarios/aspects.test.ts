@@ -62,6 +62,24 @@ describe('what is refused in one part of an instance', () => {
     expect(shop.record().operation.event).toBe('reinstall');
   });
 
+  it.each([
+    ['refuses', 403],
+    ['fails at', 500],
+  ])('as a request that the service %s for ever does not keep another request back', async (_how, status) => {
+    let tries = 0;
+    shop.judge = ({ path }) => {
+      if (!path.endsWith('/reinstall')) return undefined;
+      tries += 1;
+      return answer(status, { message: 'not now' });
+    };
+    await annotate({ 'boxwright.dev/request-reinstall': '1' });
+    await shop.world.until(() => tries > 1, HOUR);
+    await annotate({ 'boxwright.dev/request-reconfigure': '1' });
+    await shop.world.until(() => shop.status().handledRequests?.['reconfigure'] === '1', HOUR);
+    expect(shop.record().operation.event).toBe('reconfigure');
+    expect(shop.status().handledRequests?.['reinstall']).toBeUndefined();
+  });
+
   it('does not keep a lease off the record, nor its end back', async () => {
     await refusedReconfigure();
     await edit({ lease: { operation: 'Shutdown', after: '1h' } });
