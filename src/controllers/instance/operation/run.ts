@@ -246,7 +246,12 @@ export class OperationRunner {
     });
     if (write.kind === 'unknown') {
       const message = `${current.event}: ${said.message}: whether it was taken is looked up before it is sent again`;
-      return { verdict: { ...said, reason: runningReason(current.event), message }, fields: {} };
+      // Whether it was taken is known by then, and whatever else is due does not wait for the next try.
+      const recheckAfterMs = Math.min(said.recheckAfterMs ?? Infinity, handle.poll.lagWindowMs);
+      return {
+        verdict: { ...said, reason: runningReason(current.event), message, recheckAfterMs },
+        fields: {},
+      };
     }
     if (write.kind === 'refused' && write.error.class === 'Conflict') {
       memory.operation = { ...memory.operation, outcome: 'conflict' };
