@@ -82,6 +82,20 @@ describe('a service that', () => {
     expect(reads.length).toBeLessThanOrEqual(60);
   });
 
+  it('fails and asks for a wait of years is asked again within minutes', async () => {
+    await online(shop);
+    let isBroken = true;
+    shop.judge = (request) =>
+      isBroken && on('PUT', /^\/services\/instances\/[^/]+$/)(request)
+        ? answer(500, {}, { 'retry-after': '99999999' })
+        : undefined;
+    await edit(shop, port('81'));
+    await shop.world.advance(MINUTE);
+    isBroken = false;
+    await shop.world.until(() => shop.ready() === 'True Settled', 15 * MINUTE);
+    expect(shop.record().variables).toMatchObject([{ name: 'PORT', value: '81' }]);
+  });
+
   // R9
   it('answers a POST with 409 is quoted, and asked slowly', async () => {
     shop.judge = (request) =>
