@@ -221,6 +221,7 @@ describe('a lease', () => {
     await shop.world.until(() => leaseReady() === 'True Settled');
     await shop.world.advance(2 * HOUR);
     await shop.world.edit('Instance', 'web-eu', { tags: ['other'] });
+    await shop.world.annotate('InstanceLease', 'nights', { 'boxwright.dev/renew': '' });
     shop.restart();
     await shop.world.advance(MINUTE);
     expect(endsIn()).toBeLessThan(6 * HOUR + MINUTE);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { tokenOf } from '../../api/tokens.ts';
 import { Attempts } from './attempts.ts';
 import { verdict } from './status/verdict.ts';
 
@@ -136,6 +137,9 @@ describe('the ledger of attempts', () => {
   it('hears no wish that was handled before this process began', () => {
     attempts.refused('content', 'a', NO);
     attempts.wish('1', '1');
+    const long = 'x'.repeat(300);
+    attempts.wish(long, tokenOf(long));
+    attempts.wish('', undefined);
     expect(attempts.held('content', 'a')).toBeDefined();
   });
 

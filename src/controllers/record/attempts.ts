@@ -1,3 +1,4 @@
+import { tokenOf } from '../../api/tokens.ts';
 import { backoffMs, PASSING, PATIENT, REFUSED } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Verdict } from './status/verdict.ts';
@@ -236,10 +237,12 @@ export class Attempts {
   }
 
   /**
-   * A person wants a look now (`asked`, and what was handled of that before): clears what waits, once in 10 s.
-   * Answers in how many milliseconds a wish that came too soon is to be heard; undefined when none is pending.
+   * A person wants a look now (the annotation's text, and what status says was handled of that before): clears what
+   * waits, once in 10 s. Answers in how many milliseconds a wish that came too soon is to be heard; undefined when none
+   * is pending.
    */
-  wish(asked: string | undefined, handled: string | undefined): number | undefined {
+  wish(text: string | undefined, handled: string | undefined): number | undefined {
+    const asked = tokenOf(text);
     if (asked !== undefined && asked !== this.#wish?.asked) {
       this.#wish = { asked, pending: asked !== handled };
     }
