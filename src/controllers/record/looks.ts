@@ -23,8 +23,8 @@ import { verdict, type Verdict } from './status/verdict.ts';
 export const SHARED_LIST_AGE_MS = 30_000;
 /** An answer to our own write is taken over instead of a read for so long. */
 const TAKE_OVER_MS = 2_000;
-/** A record that is to be adopted and is not seen is looked for at least and at most so often, milliseconds. */
-const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
+/** A record that is to be adopted and is not seen is looked for at the least so often, milliseconds. */
+const ADOPTEE_LOOK_MS = 600_000;
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
@@ -259,22 +259,16 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (!list.record.some((entry) => entry.id === id)) {
       return seen({ kind: 'elsewhere', owner: pass.owner, recheckAfterMs: unseen() }, read.startedAt);
     }
-    pass.memory.adopting = undefined;
+    pass.memory.attempts.succeeded('read', adopting(id));
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
     return seen({ kind: 'free', record: read.record }, read.startedAt);
   }
 
-  /**
-   * When to look again for a record that was not seen. While the service's reads may trail what has just been
-   * made, soon, and once when they cannot any more; then less often.
-   */
-  #adopteeAgain({ memory, handle }: Pass<R, Rec, M>, id: string): number {
-    const now = handle.client.stamp();
-    if (memory.adopting?.id !== id) memory.adopting = { id, since: now };
-    const waited = now - memory.adopting.since;
-    const left = handle.poll.lagWindowMs - waited;
-    const { shortest, longest } = ADOPTEE_LOOK_MS;
-    return left <= 0 ? longest : Math.min(Math.max(waited, shortest), longest, Math.ceil(left));
+  /** When to look again for a record that was not seen: soon, since reads trail what was just made, then less often. */
+  #adopteeAgain({ memory }: Pass<R, Rec, M>, id: string): number {
+    const said = verdict('WaitingForReference', `The ${this.#kind.noun} ${id} is not seen`);
+    const { recheckAfterMs = 0 } = memory.attempts.missed('read', adopting(id), said);
+    return Math.min(recheckAfterMs, ADOPTEE_LOOK_MS);
   }
 
   async #absence(
@@ -407,6 +401,11 @@ export function noteWrite<Rec extends AnyRecord>(
   if (write.kind === 'ok' && write.record !== undefined) {
     memory.observed = { record: write.record, startedAt: write.endedAt, takeOver: true };
   }
+}
+
+/** Fingerprint of looks for a record that is to be adopted. */
+function adopting(id: string): string {
+  return `adopt ${id}`;
 }
 
 function isDenied({ code, status }: ServiceError): boolean {

@@ -28,8 +28,6 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   created: { id: string; record: Rec; endedAt: number } | undefined;
   /** What the DELETEs that were sent for the resource say. */
   readonly deletes: Deletes;
-  /** The record that is to be adopted and was not seen so far, and since when, on the client's clock. */
-  adopting: { id: string; since: number } | undefined;
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;
@@ -101,7 +99,6 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       intent: undefined,
       created: undefined,
       deletes: new Deletes(),
-      adopting: undefined,
       glances: 0,
       absence,
       attempts: new Attempts(this.#clock, this.#random),
