@@ -3,17 +3,18 @@ import { REQUESTED_OPERATIONS } from '../../../api/words.ts';
 import type { InstanceOperationName } from '../../../service/index.ts';
 import type { InstanceObservation } from '../decide.ts';
 import { accepts, phaseOf, type Pair } from '../pair.ts';
-import type { AspectState, InstanceStep, Meant } from './state.ts';
+import type { AspectState, InstanceStep } from './state.ts';
 
-/** Operations that annotations ask for, each token once: one that is refused keeps none of the others back. Pure. */
+/** Operations that annotations ask for, each token once. Pure. */
 export function decideRequests(seen: InstanceObservation, pair: Pair): AspectState {
-  const open = (Object.entries(seen.requests) as [RequestedOperation, string][]).filter(
-    ([of, value]) => seen.handled[of] !== value,
-  );
-  const steps = open.map(([of, value]): Meant => {
-    const differences = [{ field: `request-${of}`, want: 'carried out', have: 'not carried out' }];
-    return { step: requested(seen, of, value, pair), fingerprint: `${of}:${value}`, differences };
-  });
+  const open = Object.entries(seen.requests) as [RequestedOperation, string][];
+  const steps = open
+    .filter(([of, value]) => seen.handled[of] !== value)
+    .map(([of, value]) => ({
+      step: requested(seen, of, value, pair),
+      fingerprint: `${of}:${value}`,
+      differences: [{ field: `request-${of}`, want: 'carried out', have: 'not carried out' }],
+    }));
   return steps.length === 0 ? { kind: 'inForce' } : { kind: 'steps', steps };
 }
 
