@@ -288,10 +288,6 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
             `or take it over with the annotation boxwright.dev/adopt: ${found.id}`,
         ),
       );
-    case 'unknown':
-      return report(
-        verdict('Unknown', 'An entry of the list could not be read singly: it is looked at again', 5_000),
-      );
     case 'none':
       if (seen.intent === undefined) {
         if (refusal !== undefined) return report(lookingForFormer(refusal));
@@ -425,10 +421,6 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
       return report(ambiguous(seen.noun, found.ids));
     case 'terminating':
       return { do: 'claim', id: found.id };
-    case 'unknown':
-      return report(
-        verdict('Deleting', 'An entry of the list could not be read singly: it is looked at again', 5_000),
-      );
     case 'none':
     case 'nameTaken':
     case 'terminated':

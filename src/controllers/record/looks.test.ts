@@ -327,7 +327,7 @@ describe('a search for the marker', () => {
     const bench = new Bench();
     bench.list = [];
     bench.single = () => ({ ...absent(), startedAt: bench.now });
-    expect(await search(bench, 'b')).toBe('unknown');
+    expect(await search(bench, 'b')).toBe('Unknown');
   });
 
   it('waits for a workspace that cannot be seen', async () => {

@@ -177,6 +177,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         .filter((id) => !listed.some((entry) => entry.id === id))
         .map((id) => ({ id, marked: undefined, named: true })),
     ];
+    let unread: ServiceError | undefined;
     const outcome = await searchByMarker({
       candidates,
       skip: [...(options.intent?.skip ?? []), ...former.skip],
@@ -187,11 +188,22 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         if (read.kind === 'missing') return id === made ? undefined : 'gone';
         // It was proved gone: that it cannot be read keeps nothing back.
         if (read.kind === 'unknown' && former.back.includes(id) && isDenied(read.error)) return 'gone';
-        if (read.kind === 'unknown') return undefined;
+        if (read.kind === 'unknown') {
+          unread = read.error;
+          return undefined;
+        }
         pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
-        return this.#kind.candidate(read.record, marker, options.finalName);
+        const fresh = this.#kind.candidate(read.record, marker, options.finalName);
+        // Some builds leave out what is empty: only what a create of ours may have made is doubted for that.
+        const isOld =
+          options.intent === undefined || wasMadeBefore(read.record, Date.parse(options.intent.at));
+        return isOld && fresh.marked === undefined ? { ...fresh, marked: false } : fresh;
       },
     });
+    if (outcome.kind === 'unknown') {
+      const why = outcome.id === made ? 'it is not shown yet' : 'it is shown without tags';
+      return this.#unsearched(pass, outcome.id, unread ?? why);
+    }
     pass.memory.attempts.succeeded('read', '');
     // Its name is not another's: this resource gave it.
     const own = pass.memory.observed?.record;
@@ -212,6 +224,18 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     return { kind: 'seen', value, startedAt: list.startedAt };
   }
 
+  /** Whose an entry of the list is cannot be told: it is looked at again, ever less often. */
+  #unsearched(pass: Pass<R, Rec, M>, id: string, why: ServiceError | string): Failed {
+    const text = typeof why === 'string' ? why : why.message;
+    const message = `Whether the ${this.#kind.noun} ${id} of the workspace is this resource’s is not known: ${text}`;
+    const { attempts } = pass.memory;
+    const said =
+      typeof why === 'string'
+        ? attempts.missed('read', '', verdict('Unknown', message))
+        : failed(why, pass).verdict;
+    return { kind: 'failed', verdict: { ...said, message } };
+  }
+
   /**
    * What nobody here holds and was made since, where the service keeps no markers: none of the records that other
    * resources here hold carries its own. Undefined where it keeps them, or where nothing tells.
@@ -222,8 +246,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     for (const entry of entries) {
       const marker = this.#markerOf(entry.id, resource);
       if (marker === undefined) {
-        const created = parseTimestamp(entry.created);
-        if (created === undefined || created >= since - CLOCKS_APART_MS) made.push(entry.id);
+        if (!wasMadeBefore(entry, since)) made.push(entry.id);
         continue;
       }
       // A name is a marker only until it is the real one.
@@ -406,6 +429,12 @@ export function noteWrite<Rec extends AnyRecord>(
 /** Fingerprint of looks for a record that is to be adopted. */
 function adopting(id: string): string {
   return `adopt ${id}`;
+}
+
+/** Whether a record is older than `since` (milliseconds), by whichever clock. */
+function wasMadeBefore({ created }: AnyRecord, since: number): boolean {
+  const at = parseTimestamp(created);
+  return at !== undefined && at < since - CLOCKS_APART_MS;
 }
 
 function isDenied({ code, status }: ServiceError): boolean {

@@ -21,9 +21,13 @@ export type SearchOutcome =
   | { kind: 'terminated'; ids: string[] }
   | { kind: 'several'; ids: string[] }
   /** Somebody else's record has the final name. */
-  | { kind: 'nameTaken'; id: string }
-  /** An entry could not be read: nothing is known. */
-  | { kind: 'unknown' };
+  | { kind: 'nameTaken'; id: string };
+
+/** An entry could not be read, or shows no tags: nothing is known. */
+export interface Unsearched {
+  kind: 'unknown';
+  id: string;
+}
 
 /** What a search needs. */
 export interface SearchRequest {
@@ -40,7 +44,7 @@ export interface SearchRequest {
  * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
  * singly, and a match counts only after a fresh single read.
  */
-export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome> {
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | Unsearched> {
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
@@ -48,7 +52,9 @@ export async function searchByMarker(request: SearchRequest): Promise<SearchOutc
     // Whose an entry is takes longer to tell than whether it is marked, and an owner may have thousands.
     if (entry.marked === false || request.skip.includes(entry.id) || request.isClaimed(entry.id)) continue;
     const fresh = await request.read(entry.id);
-    if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) return { kind: 'unknown' };
+    if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) {
+      return { kind: 'unknown', id: entry.id };
+    }
     if (fresh === 'gone' || !fresh.marked) continue;
     if (fresh.ending === 'terminated') terminated.push(fresh.id);
     else if (fresh.ending === 'terminating') terminating = fresh.id;
@@ -64,7 +70,7 @@ export async function searchByMarker(request: SearchRequest): Promise<SearchOutc
     if (!entry.named || request.skip.includes(entry.id)) continue;
     // The list may be older than the end of that record.
     const fresh = await request.read(entry.id);
-    if (fresh === undefined) return { kind: 'unknown' };
+    if (fresh === undefined) return { kind: 'unknown', id: entry.id };
     if (fresh !== 'gone' && fresh.named) return { kind: 'nameTaken', id: entry.id };
   }
   return { kind: 'none' };
