@@ -160,7 +160,7 @@ function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instan
     isRefused: (how) => memory.attempts.conflicts('deletion', how, stateOf(record)) > 0,
     terminateNoted: memory.terminateNoted,
     now,
-    processingMs: handle.poll.processingMs,
+    poll: handle.poll,
   });
   if (step.kind === 'note') memory.terminateNoted = step.fields.terminateTries;
   return step;

@@ -7,6 +7,8 @@ import { pairOf, phaseOf, type Pair } from './pair.ts';
 
 /** Terminate is sent this often to an instance whose terminate failed, before force. */
 const TERMINATE_TRIES = 3;
+/** What has gone on for long is looked at again after this share of that time. */
+const LOOK_SHARE = 1 / 20;
 
 /** What a deletion step is decided from. */
 export interface RemovalObservation {
@@ -19,7 +21,8 @@ export interface RemovalObservation {
   terminateNoted: number | undefined;
   /** Wall time, milliseconds. */
   now: number;
-  processingMs: number;
+  /** How often the service is looked at, milliseconds. */
+  poll: { processingMs: number; settledMs: number };
 }
 
 /** What a deletion does next, by the pair. Pure. */
@@ -27,7 +30,9 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   const { instance, record } = seen;
   const pair = pairOf(record);
   const phase = phaseOf(pair);
-  const force = instance.spec.forceTerminateAfter;
+  const { forceTerminateAfter } = instance.spec;
+  const forceMs = forceTerminateAfter === undefined ? undefined : parseDuration(forceTerminateAfter);
+  const waitedMs = Math.max(0, seen.now - Date.parse(instance.metadata.deletionTimestamp ?? '')) || 0;
 
   if (phase === 'Terminated') {
     if (seen.deletion === 'Terminate')
@@ -35,17 +40,12 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     return send('delete');
   }
   if (pair.state === 'processing') {
-    const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
-    if (force !== undefined && seen.now - since > parseDuration(force)) return send('force_terminate');
-    const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
-    return {
-      kind: 'wait',
-      verdict: verdict(
-        'Deleting',
-        `Waits for the end of ${pair.event} on the service${hint}`,
-        seen.processingMs,
-      ),
-    };
+    if (forceMs !== undefined && waitedMs > forceMs) return send('force_terminate');
+    const hint = forceMs === undefined ? '; spec.forceTerminateAfter would end it' : '';
+    const message = `Waits for the end of ${pair.event} on the service${hint}`;
+    const forcedInMs = forceMs === undefined ? Infinity : forceMs - waitedMs + 1;
+    const recheckAfterMs = Math.min(lookAgainMs(waitedMs, seen), forcedInMs);
+    return { kind: 'wait', verdict: verdict('Deleting', message, recheckAfterMs) };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
   const isRefused = phase !== 'Online' && seen.isRefused('terminate');
@@ -57,18 +57,23 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     // Counted in status before it is sent, so that a crash cannot make it more than that.
     if (tries > 0 && seen.terminateNoted === tries) return send('terminate');
     if (tries < limit) return { kind: 'note', fields: { terminateTries: tries + 1 } };
-    if (force !== undefined) return send('force_terminate');
+    if (forceMs !== undefined) return send('force_terminate');
     return {
       kind: 'wait',
       verdict: verdict(
         'NeedsUser',
         `Terminate ${failedTerminate ? 'failed' : 'was refused'} ${TERMINATE_TRIES} times: set spec.forceTerminateAfter to end it without its scripts, or ` +
           `deletionPolicy Orphan to let go and keep the instance`,
-        seen.processingMs,
+        lookAgainMs(waitedMs, seen),
       ),
     };
   }
   return send('terminate');
+}
+
+/** Soon at first; what may well go on for ever keeps nobody else's calls back. */
+function lookAgainMs(waitedMs: number, { poll }: RemovalObservation): number {
+  return Math.min(Math.max(poll.processingMs, waitedMs * LOOK_SHARE), poll.settledMs);
 }
 
 /** Where nothing is on, a forced end skips no script that could run. */
