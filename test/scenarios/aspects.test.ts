@@ -257,6 +257,22 @@ describe('an instance', () => {
     expect(update).not.toContain('request-reinstall');
   });
 
+  it('whose deploy has failed says why once its log can be read, and in the same words from then on', async () => {
+    let isDown = true;
+    shop.judge = ({ path }) =>
+      isDown && path.includes('/activity') ? answer(503, { message: 'not now' }) : undefined;
+    shop.world.sandbox.admin.addOperationFault({ operation: 'deploy', effect: 'fail', times: 1 });
+    await shop.world.apply(instance());
+    await shop.world.until(() => shop.ready() === 'False OperationFailed');
+    expect(shop.message()).toMatch(/^deploy failed\. /);
+    isDown = false;
+    await shop.world.until(() => shop.message().startsWith('deploy failed: '), MINUTE);
+    const said = shop.message();
+    expect(said).toContain(shop.status().lastOperation?.message);
+    await shop.world.advance(HOUR);
+    expect(shop.message()).toBe(said);
+  });
+
   // R14
   it('whose box contains a box that contains one that changes names that one, until it is reinstalled', async () => {
     for (const manifests of [nesting('bottom'), nesting('middle', 'bottom'), nesting('top', 'middle')]) {

@@ -145,8 +145,9 @@ function worst(held: ReadonlyMap<InstanceAspect, Verdict>): Verdict | undefined 
   return { ...chosen, recheckAfterMs };
 }
 
-/** The verdict of an aspect, which it names. */
+/** The verdict of an aspect, which it names; an operation that failed has a name of its own. */
 export function named(aspect: InstanceAspect, verdict: Verdict): Verdict {
+  if (verdict.reason === 'OperationFailed') return verdict;
   return { ...verdict, message: `${NAMES[aspect]}: ${verdict.message}` };
 }
 
