@@ -206,6 +206,23 @@ describe('an instance', () => {
     );
   });
 
+  it.each([404, 403])(
+    'whose service answers %d for ever is asked for addresses ever less often',
+    async (status) => {
+      let asked = 0;
+      shop.judge = ({ path }) => {
+        if (!path.endsWith('/service')) return undefined;
+        asked += 1;
+        return answer(status, { message: 'not here' });
+      };
+      await shop.world.apply(instance());
+      await shop.online();
+      await shop.world.advance(24 * HOUR);
+      expect(asked).toBeLessThan(25);
+      expect(shop.ready()).toBe('True Settled');
+    },
+  );
+
   it('of a service without machines shows the address of the service', async () => {
     shop.spoil = (request, given) => {
       if (given.status !== 200 || given.body.byteLength === 0) return given;
