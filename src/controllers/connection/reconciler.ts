@@ -134,13 +134,14 @@ export class ConnectionReconciler {
   }
 
   async #pass(key: string, resource: Cached<Connection>, run: ReconcileContext): Promise<Result> {
-    if (resource.problems !== undefined) {
+    const users = this.#users(resource);
+    const mayGo = resource.metadata.deletionTimestamp !== undefined && users.length === 0;
+    if (resource.problems !== undefined && !mayGo) {
       const said = problemsVerdict(resource.problems);
       this.#pool.setNotReady(key, { message: notReady(resource, said), credentialsMissing: false });
       await this.#write(resource, { verdict: said, fields: {} }, run);
       return {};
     }
-    const users = this.#users(resource);
     if (resource.metadata.deletionTimestamp !== undefined) {
       if (resource.metadata.finalizers?.includes(FINALIZER) !== true) return {};
       const { unconfirmed } = this.#context.installation;
