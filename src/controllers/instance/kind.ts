@@ -91,7 +91,8 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
 function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
   const { status } = instance;
   const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  const kept = desired.lease.kind === 'unreadable' ? status.lease?.source?.terms : undefined;
+  const isAway = desired.lease.kind === 'unreadable' || desired.lease.kind === 'waiting';
+  const kept = isAway ? status.lease?.source?.terms : undefined;
   const armed = armedHash(instance, source === undefined ? kept : termsHash(source));
   return (
     status.appliedHash === desired.hash &&

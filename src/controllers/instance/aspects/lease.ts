@@ -14,6 +14,10 @@ export const GRACE_MS = 120_000;
 export function decideLease(seen: InstanceObservation): AspectState {
   const { lease, status, plan } = seen;
   const fingerprint = lease?.terms ?? 'none';
+  if (seen.leaseAwaited !== undefined) {
+    const message = `spec.leaseRef: ${seen.leaseAwaited}. The lease on the instance stays as it is`;
+    return { kind: 'held', verdict: verdict('WaitingForReference', message) };
+  }
   if (lease?.isNew === true && lease.expire !== undefined && lease.expire <= seen.now) {
     const field = lease.source.kind === 'Instance' ? 'spec.lease' : `InstanceLease "${lease.source.name}"`;
     const message = `${field}: expireAt is in the past, so the lease is not put on the instance: set a later time`;
