@@ -96,6 +96,20 @@ describe('a service that', () => {
     expect(shop.record().variables).toMatchObject([{ name: 'PORT', value: '81' }]);
   });
 
+  it.each(['deploy', 'reinstall'] as const)(
+    'hangs in a %s for ever is asked less and less often once its time is over',
+    async (operation) => {
+      if (operation === 'reinstall') await online(shop);
+      shop.world.sandbox.admin.addOperationFault({ operation, effect: 'stuck', times: 1 });
+      if (operation === 'deploy') await shop.world.apply(instance());
+      else await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
+      await shop.world.until(() => shop.ready() === 'False OperationFailed', HOUR);
+      const before = shop.mark();
+      await shop.world.advance(HOUR);
+      expect(shop.world.sandbox.admin.calls({ since: before }).length).toBeLessThan(100);
+    },
+  );
+
   // R9
   it('answers a POST with 409 is quoted, and asked slowly', async () => {
     shop.judge = (request) =>

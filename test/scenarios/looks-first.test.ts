@@ -59,6 +59,23 @@ describe('a creation', () => {
   });
 });
 
+it('a creation waits ever longer for an earlier record that hangs on its way out, and then goes on', async () => {
+  const shop = await Shop.open();
+  const id = await shop.leftBehind();
+  const { admin } = shop.world.sandbox;
+  admin.editRecord('instances', id, { state: 'processing', operation: { event: 'terminate' } });
+  await shop.world.advance(5 * MINUTE);
+  await shop.world.apply(instance());
+  await shop.world.until(() => shop.ready() === 'False Creating');
+  const before = shop.mark();
+  await shop.world.advance(HOUR);
+  expect(admin.calls({ since: before }).length).toBeLessThan(100);
+  admin.editRecord('instances', id, { state: 'done' });
+  await shop.online();
+  expect(shop.status().id).not.toBe(id);
+  await shop.close();
+});
+
 describe('a workspace in which others have instances', () => {
   let shop: Shop;
   afterEach(() => shop.close());

@@ -1,5 +1,6 @@
 import type { Instance } from '../../api/instance.ts';
 import type { RequestedOperation } from '../../api/names.ts';
+import { lookAgainMs } from '../../base/backoff.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { DesiredFile } from '../content/variables.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
@@ -122,13 +123,14 @@ function decideRunning(
   if (runningSince === undefined || now - runningSince <= timeoutMs) {
     return verdict(reason, `Waits for the end of ${pair.event}`, poll.processingMs);
   }
+  const laterMs = lookAgainMs(now - runningSince, poll.processingMs, poll.settledMs);
   const stuck = `${pair.event} runs longer than operationTimeout (${seen.spec.operationTimeout})`;
   if (releasedNow(seen) !== undefined && decideLeaseEnd(seen).kind === 'steps') {
     const message = `End of the lease: it has come, and ${stuck}: end the operation on the service`;
-    return verdict('NeedsUser', message, poll.processingMs);
+    return verdict('NeedsUser', message, laterMs);
   }
   const message = `${stuck}: look at the instance on the service, or raise operationTimeout`;
-  return verdict('OperationFailed', message, poll.processingMs);
+  return verdict('OperationFailed', message, laterMs);
 }
 
 function decideTerminated(seen: InstanceObservation): Decision {

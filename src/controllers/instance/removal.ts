@@ -1,4 +1,5 @@
 import type { Instance } from '../../api/instance.ts';
+import { lookAgainMs } from '../../base/backoff.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
@@ -7,8 +8,6 @@ import { pairOf, phaseOf, type Pair } from './pair.ts';
 
 /** Terminate is sent this often to an instance whose terminate failed, before force. */
 const TERMINATE_TRIES = 3;
-/** What has gone on for long is looked at again after this share of that time. */
-const LOOK_SHARE = 1 / 20;
 
 /** What a deletion step is decided from. */
 export interface RemovalObservation {
@@ -33,6 +32,7 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   const { forceTerminateAfter } = instance.spec;
   const forceMs = forceTerminateAfter === undefined ? undefined : parseDuration(forceTerminateAfter);
   const waitedMs = Math.max(0, seen.now - Date.parse(instance.metadata.deletionTimestamp ?? '')) || 0;
+  const laterMs = lookAgainMs(waitedMs, seen.poll.processingMs, seen.poll.settledMs);
 
   if (phase === 'Terminated') {
     if (seen.deletion === 'Terminate')
@@ -44,7 +44,7 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     const hint = forceMs === undefined ? '; spec.forceTerminateAfter would end it' : '';
     const message = `Waits for the end of ${pair.event} on the service${hint}`;
     const forcedInMs = forceMs === undefined ? Infinity : forceMs - waitedMs + 1;
-    const recheckAfterMs = Math.min(lookAgainMs(waitedMs, seen), forcedInMs);
+    const recheckAfterMs = Math.min(laterMs, forcedInMs);
     return { kind: 'wait', verdict: verdict('Deleting', message, recheckAfterMs) };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
@@ -64,16 +64,11 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
         'NeedsUser',
         `Terminate ${failedTerminate ? 'failed' : 'was refused'} ${TERMINATE_TRIES} times: set spec.forceTerminateAfter to end it without its scripts, or ` +
           `deletionPolicy Orphan to let go and keep the instance`,
-        lookAgainMs(waitedMs, seen),
+        laterMs,
       ),
     };
   }
   return send('terminate');
-}
-
-/** Soon at first; what may well go on for ever keeps nobody else's calls back. */
-function lookAgainMs(waitedMs: number, { poll }: RemovalObservation): number {
-  return Math.min(Math.max(poll.processingMs, waitedMs * LOOK_SHARE), poll.settledMs);
 }
 
 /** Where nothing is on, a forced end skips no script that could run. */

@@ -266,8 +266,9 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       return report(
         verdict(
           'Creating',
-          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource`,
-          5_000,
+          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource: end it on the service where ` +
+            'it hangs',
+          found.recheckAfterMs,
         ),
       );
     case 'terminated':

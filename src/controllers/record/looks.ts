@@ -218,10 +218,19 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         : undefined;
     const value: SearchOutcome = isOwn
       ? { kind: 'one', id: outcome.id }
-      : unmarked === undefined
-        ? outcome
-        : { kind: 'none', unmarked };
+      : outcome.kind === 'terminating'
+        ? { ...outcome, recheckAfterMs: this.#endingAgain(pass, outcome.id) }
+        : unmarked === undefined
+          ? outcome
+          : { kind: 'none', unmarked };
     return { kind: 'seen', value, startedAt: list.startedAt };
+  }
+
+  /** When to look again at a record that is on its way out, which may hang there for ever. */
+  #endingAgain({ memory, handle }: Pass<R, Rec, M>, id: string): number {
+    const said = verdict('Creating', `The ${this.#kind.noun} ${id} is on its way out`);
+    const { recheckAfterMs = 0 } = memory.attempts.missed('read', `end of ${id}`, said);
+    return Math.min(recheckAfterMs, handle.poll.settledMs);
   }
 
   /** Whose an entry of the list is cannot be told: it is looked at again, ever less often. */

@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { CurrentOperation, Instance } from '../../../api/instance.ts';
 import type { RequestedOperation } from '../../../api/names.ts';
-import { jittered } from '../../../base/backoff.ts';
+import { jittered, lookAgainMs } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
@@ -197,7 +197,12 @@ export class OperationRunner {
             'OperationFailed',
             `${stuck}: look at the instance on the service, or raise operationTimeout`,
           );
-      return { verdict: { ...said, recheckAfterMs: recheck }, fields };
+      const { processingMs, settledMs } = pass.handle.poll;
+      const recheckLater = lookAgainMs(pass.now - Date.parse(current.startedAt), processingMs, settledMs);
+      return {
+        verdict: { ...said, recheckAfterMs: Math.min(recheckAfterMs ?? Infinity, recheckLater) },
+        fields,
+      };
     }
     const { aspect, fingerprint } = attemptOf(pass, current);
     const failure = sent.outcome === 'unknown' ? pass.memory.attempts.said(aspect, fingerprint) : undefined;

@@ -16,7 +16,7 @@ export type SearchOutcome =
   /** Exactly one living record carries the marker. */
   | { kind: 'one'; id: string }
   /** A record with the marker is on its way out: look again. */
-  | { kind: 'terminating'; id: string }
+  | { kind: 'terminating'; id: string; recheckAfterMs?: number }
   /** Records with the marker that are terminated for good, not noted in the intent yet. */
   | { kind: 'terminated'; ids: string[] }
   | { kind: 'several'; ids: string[] }
