@@ -128,8 +128,7 @@ export class InstanceConvergence {
     if (source !== undefined && (!source.paused || noted?.terms === termsHash(source))) {
       lease = wantedLease(source, { noted, deployed: undefined, now });
     }
-    // Edited while it is paused, or into what cannot be read here, or gone though leaseRef names it: what stands on the
-    // record, and what it has carried out, stays.
+    // Edited while it is paused, or into what cannot be read here: what stands on the record, and what it has carried out, stays.
     const isAway = choice.kind === 'unreadable' || choice.kind === 'waiting';
     const waits = isAway || (source?.paused === true && lease === undefined);
     const held = waits && noted !== undefined;
@@ -150,7 +149,7 @@ export class InstanceConvergence {
       now,
       lease,
       leaseHeld: held,
-      leaseAwaited: choice.kind === 'waiting' ? choice.message : undefined,
+      leaseMissing: choice.kind === 'waiting' ? choice.message : undefined,
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),

@@ -54,7 +54,7 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     now: NOW,
     lease: undefined,
     leaseHeld: false,
-    leaseAwaited: undefined,
+    leaseMissing: undefined,
     leaseToTakeOff: false,
     armedHash: 'armed',
     plan: { ...PLAN, ...plan },

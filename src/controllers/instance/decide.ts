@@ -22,10 +22,10 @@ export interface InstanceObservation {
   now: number;
   /** The lease as it shall stand; undefined: none is declared. */
   lease: WantedLease | undefined;
-  /** The lease's source is paused with a change that waits, cannot be read here, or is gone though leaseRef names it. */
+  /** The lease's source is paused with a change that waits, or cannot be read here. */
   leaseHeld: boolean;
-  /** What leaseRef waits for, in words. */
-  leaseAwaited: string | undefined;
+  /** Why the lease that `leaseRef` names is not there; what stands on the record stays. */
+  leaseMissing: string | undefined;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
   leaseToTakeOff: boolean;
   /** Hash of powerState, lease and renewal. */

@@ -13,11 +13,11 @@ export const GRACE_MS = 120_000;
 /** The lease on the record. Pure. */
 export function decideLease(seen: InstanceObservation): AspectState {
   const { lease, status, plan } = seen;
-  const fingerprint = lease?.terms ?? 'none';
-  if (seen.leaseAwaited !== undefined) {
-    const message = `spec.leaseRef: ${seen.leaseAwaited}. The lease on the instance stays as it is`;
-    return { kind: 'held', verdict: verdict('WaitingForReference', message) };
+  if (seen.leaseMissing !== undefined) {
+    const message = `spec.leaseRef: ${seen.leaseMissing}. What stands on the instance stays: create it, or remove spec.leaseRef`;
+    return { kind: 'held', verdict: verdict('WaitingForReference', message, seen.poll.settledMs) };
   }
+  const fingerprint = lease?.terms ?? 'none';
   if (lease?.isNew === true && lease.expire !== undefined && lease.expire <= seen.now) {
     const field = lease.source.kind === 'Instance' ? 'spec.lease' : `InstanceLease "${lease.source.name}"`;
     const message = `${field}: expireAt is in the past, so the lease is not put on the instance: set a later time`;
