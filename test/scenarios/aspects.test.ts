@@ -14,6 +14,18 @@ const valuesIn = (request: PortRequest): string => {
   return JSON.stringify(variables);
 };
 
+const PASSWORD = {
+  name: 'DB_PASSWORD',
+  type: 'Password',
+  valueFrom: { secretKeyRef: { name: 'db', key: 'password' } },
+};
+const login = (password: string): string => `
+apiVersion: v1
+kind: Secret
+metadata: {name: db}
+stringData: {password: ${password}}
+`;
+
 /** A Box that contains another. */
 const nesting = (name: string, below?: string): string => `
 apiVersion: boxwright.dev/v1alpha1
@@ -130,6 +142,31 @@ describe('what is refused in one part of an instance', () => {
     await edit({ tags: ['blue'] });
     await shop.world.until(() => shop.record().tags.includes('blue'), 5 * MINUTE);
     expect(shop.record().tags).toContain('blue');
+  });
+
+  it('as a Secret that is gone keeps nothing else back, and least of all the end of a lease', async () => {
+    await shop.world.apply(login('first'));
+    await edit({ variables: [PASSWORD], tags: ['blue'] });
+    await shop.online();
+    await shop.world.until(() => shop.record().tags.includes('blue'));
+    await shop.world.delete('Secret', 'db');
+    await edit({ tags: ['red'], lease: { operation: 'Shutdown', after: '1h' } });
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference', MINUTE);
+    expect(shop.message()).toContain('Secret "db" does not exist');
+    await shop.world.until(() => shop.record().lease?.operation === 'shutdown', MINUTE);
+    await annotate({ 'boxwright.dev/request-reinstall': '1' });
+    await shop.world.until(() => shop.status().handledRequests?.['reinstall'] === '1', MINUTE);
+    const before = shop.record().variables;
+    expect(before).toMatchObject([{ name: 'DB_PASSWORD', value: 'first' }]);
+    await shop.world.until(() => shop.pair().startsWith('done+shutdown'), 2 * HOUR);
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference', MINUTE);
+    expect(shop.record().variables).toEqual(before);
+    await edit({ powerState: 'Running' });
+    await shop.world.until(() => shop.pair() === 'done+poweron', 5 * MINUTE);
+    await shop.world.apply(login('second'));
+    await shop.online();
+    expect(shop.record().variables).toMatchObject([{ name: 'DB_PASSWORD', value: 'second' }]);
+    expect(shop.record().tags).toContain('red');
   });
 
   it('lets a power-on go after two minutes, and applies the change when it is on the record', async () => {

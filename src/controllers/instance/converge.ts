@@ -153,6 +153,7 @@ export class InstanceConvergence {
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),
+      contentWaits: desired.contentWaits,
       missingFile: missingFile(pass, record, desired),
       hash: desired.hash,
       tagsHash: tagsHash(desired),
@@ -186,6 +187,7 @@ export class InstanceConvergence {
     desired: DesiredInstance,
     status: Instance['status'],
   ): PutPlan {
+    const { tags = [], variables = [] } = status.managed ?? {};
     return planPut(
       record,
       {
@@ -194,7 +196,7 @@ export class InstanceConvergence {
         variables: desired.variables,
         urlOf: (variable) => urlOf(pass, record, variable, desired) ?? '',
       },
-      { tags: status.managed?.tags ?? [], variables: status.managed?.variables ?? [] },
+      { tags, variables: desired.contentWaits === undefined ? variables : [] },
     );
   }
 
@@ -287,7 +289,8 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) !== undefined) {
       // In between status is written only when the phase changes.
       const said = resource.status.phase === phase && resource.status.id === record.id;
-      return { verdict: told.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
+      const managed = desired.contentWaits === undefined ? { managed: managedOf(desired) } : {};
+      return { verdict: told.verdict, fields: said ? {} : { ...fields, ...managed } };
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);

@@ -55,6 +55,7 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     lease: undefined,
     leaseHeld: false,
     leaseMissing: undefined,
+    contentWaits: undefined,
     leaseToTakeOff: false,
     armedHash: 'armed',
     plan: { ...PLAN, ...plan },

@@ -32,6 +32,8 @@ export interface InstanceObservation {
   armedHash: string;
   /** The PUT that would make the record as declared. */
   plan: PutPlan;
+  /** What the variables wait for, in which case `plan` leaves them as they are. */
+  contentWaits: Verdict | undefined;
   /** A file that no blob is there for yet, though a PUT would have to name it. */
   missingFile: DesiredFile | undefined;
   /** Keyed hash of the variables as declared; hash of the tags; both in one. */
@@ -146,7 +148,10 @@ function decideTerminated(seen: InstanceObservation): Decision {
       ...(released === undefined ? {} : { released }),
     };
   }
-  if (seen.onMissing === 'Recreate') return { kind: 'renounce' };
+  if (seen.onMissing === 'Recreate') {
+    const { contentWaits } = seen;
+    return contentWaits === undefined ? { kind: 'renounce' } : { kind: 'whole', verdict: contentWaits };
+  }
   const message =
     'The instance was terminated on the service: set onMissing to Recreate to deploy it again, or delete this ' +
     'resource';

@@ -32,8 +32,10 @@ export interface DesiredInstance {
   /** The content of the boxes below it, at any depth. */
   nested: readonly NestedDraft[];
   variables: DesiredVariable[];
+  /** What the variables wait for, where nothing else waits with them: then there are none here, and `hash` says so. */
+  contentWaits: Verdict | undefined;
   policyVariables: DesiredVariable[];
-  /** Keyed hash of `variables`. */
+  /** Keyed hash of `variables`; that of those which were applied last, while these wait. */
   hash: string;
   tags: readonly string[];
   lease: LeaseChoice;
@@ -88,7 +90,10 @@ export async function resolveInstance(
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
-  if (variables.kind === 'waiting') return variables;
+  // An instance that is in place waits for its variables with nothing but these.
+  const applied = exists ? status.appliedHash : undefined;
+  if (variables.kind === 'waiting' && applied === undefined) return variables;
+  const resolved = variables.kind === 'waiting' ? [] : variables.variables;
   const policyVariables = exists
     ? { kind: 'ready' as const, variables: [] }
     : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
@@ -101,7 +106,7 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
-  const all = [...variables.variables, ...policyVariables.variables];
+  const all = [...resolved, ...policyVariables.variables];
   return {
     kind: 'ready',
     desired: {
@@ -109,9 +114,13 @@ export async function resolveInstance(
       boxId,
       policyBoxId,
       ...contentOf(resource, references),
-      variables: variables.variables,
+      variables: resolved,
+      contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
       policyVariables: policyVariables.variables,
-      hash: context.digest.of('variables', hashOfVariables(variables.variables)),
+      hash:
+        variables.kind === 'waiting' && applied !== undefined
+          ? applied
+          : context.digest.of('variables', hashOfVariables(resolved)),
       tags: spec.tags,
       lease,
       requests: requestsOf(resource),
