@@ -15,7 +15,7 @@ import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
-import { mask, readTelling } from './telling.ts';
+import { readTelling } from './telling.ts';
 
 /** After a 409 the state is looked at this soon at the latest, milliseconds. */
 const CONFLICT_LOOK_MS = 5_000;
@@ -293,7 +293,8 @@ export class OperationRunner {
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
     // Power is counted: somebody else may switch it back again and again.
     if (aspect !== 'power') attempts.succeeded(aspect, fingerprint);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
+    const message =
+      outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
@@ -306,7 +307,6 @@ export class OperationRunner {
               [token.slice(0, split) as RequestedOperation]: token.slice(split + 1),
             },
           };
-    const message = told === undefined ? undefined : mask(told, desired?.secrets ?? []);
     return {
       verdict: verdict(
         outcome === 'Failed' ? 'OperationFailed' : 'Updating',
