@@ -37,7 +37,6 @@ export function boxKind(options: {
     misfit: (record) => misfitOf(record, 'script'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),
-    intentExtras: () => ({}),
     create: (pass, draft) => createBox(pass, draft),
     converge: (pass, record, draft) => convergeBox(pass, record, draft),
     observe: (_pass, record) => shownOf(record),

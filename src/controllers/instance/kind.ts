@@ -56,7 +56,7 @@ export function instanceKind(options: {
     unseen: { phase: 'Unknown' },
     read: (handle, id, read) => handle.client.instances.read(id, read),
     resolve: (pass) => resolveInstance(pass, context, references),
-    intentExtras: (_pass, desired, at) => intentExtras(desired, at),
+    intentExtras,
     claimExtras: (intent, claimed) => deployedLease(intent?.lease, claimed),
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),

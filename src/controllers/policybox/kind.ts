@@ -45,7 +45,6 @@ export function policyBoxKind(options: {
     misfit: (record) => misfitOf(record, 'policy'),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolvePolicyBox(pass, context),
-    intentExtras: () => ({}),
     create: (pass, draft) => createPolicyBox(pass, draft),
     converge: async (pass, record, draft) => {
       const done = await convergeDraft<PolicyBox>(pass, record, draft);

@@ -116,7 +116,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       at,
       try: step.try,
       skip: step.skip,
-      ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
+      ...this.#kind.intentExtras?.(step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
     const monotonic = this.#context.clock.monotonic();

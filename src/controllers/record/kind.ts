@@ -102,7 +102,7 @@ export interface RecordKind<
   /** Reads references and contents; what is missing is waited for. */
   resolve(pass: Pass<R, Rec, M>): Promise<Resolution<Desired>>;
   /** What is noted in a new intent beyond the protocol's own. */
-  intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): IntentExtras;
+  intentExtras?(desired: Desired, at: number): IntentExtras;
   /** Annotations that the claim writes besides its own: what of the intent has to be known until status says it. */
   claimExtras?(
     intent: CreateIntent | undefined,

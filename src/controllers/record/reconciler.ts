@@ -244,8 +244,7 @@ export class RecordReconciler<
       created: memory.created?.id,
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
       intentFits: (intent, desired) => {
-        if (pass === undefined) return true;
-        const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
+        const { expire, lease } = this.#kind.intentExtras?.(desired, Date.parse(intent.at)) ?? {};
         return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
       },
       onMissing: policies.missing,
