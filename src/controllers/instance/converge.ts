@@ -141,6 +141,7 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) === undefined) memory.running = undefined;
     else if (memory.running?.phase !== phase) memory.running = { phase, since: monotonic };
     const appliedHash = status.appliedHash;
+    const put = memory.put?.hash === desired.hash ? memory.put : undefined;
     const pending = isPending(status.pendingHash, desired.hash, record, desired.variables);
     return {
       spec: resource.spec,
@@ -162,8 +163,8 @@ export class InstanceConvergence {
       changedBelow: changedBelow(status.box, desired.nested),
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
-      variablesPut: memory.putHash === desired.hash || pending,
-      putWhileDown: memory.putWhileDown === desired.hash || pending,
+      variablesPut: put !== undefined || pending,
+      putWhileDown: put?.whileDown === true || pending,
       othersPending: status.pendingHash !== undefined && !pending,
       requests: desired.requests,
       handled: status.handledRequests ?? {},
