@@ -205,7 +205,7 @@ function pastLease({ kind, name, terms }: LeaseSource, now: number): string | un
 }
 
 /** The one-shot operations that annotations ask for, with their tokens. */
-export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
+function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
     const token = tokenOf(instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]]);

@@ -31,7 +31,7 @@ export interface Held {
 }
 
 /** What was accepted so many times in a row, and is wanted again, is not sent at once. */
-export const SAME_DIFFERENCE_LIMIT = 3;
+const SAME_DIFFERENCE_LIMIT = 3;
 /** So many fingerprints of an aspect are kept, so that a declaration that goes to and fro finds its wait again. */
 const KEPT = 8;
 const HOUR_MS = 3_600_000;

@@ -4,8 +4,8 @@ import { Attempts } from './attempts.ts';
 import { Deletes } from './deletes.ts';
 import { AbsenceLog } from './existence.ts';
 
-/** How the last create, or delete, that this process sent ended. */
-export type SentOutcome = 'unsent' | 'refused' | 'unknown' | 'accepted';
+/** How the last create that this process sent ended. */
+export type SentOutcome = 'unsent' | 'refused' | 'unknown';
 
 /**
  * What this process remembers of one resource between passes. Losing it costs reads and waiting, never
