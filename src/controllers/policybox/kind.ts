@@ -3,12 +3,12 @@ import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { BoxRecord, ProviderRecord, Read, Write } from '../../service/index.ts';
+import type { BoxRecord, ProviderRecord, Read } from '../../service/index.ts';
 import { hashOfVariables, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
-import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { DRAFT_FORGOTTEN, draftKind, shownOf } from '../draft/kind.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict } from '../record/status/verdict.ts';
@@ -34,29 +34,17 @@ export function policyBoxKind(options: {
 }): RecordKind<PolicyBox, BoxRecord, Draft, PolicyMemory> {
   const { context } = options;
   return {
+    ...draftKind('policy'),
     type: options.type,
-    family: 'boxes',
     noun: 'policy box',
-    onMissing: 'Recreate',
-    forgotten: [...DRAFT_FORGOTTEN],
-    candidate: boxCandidate,
-    showsNothingNew: boxUnchanged,
-    meant: (draft) => draft.hash,
-    misfit: (record) => misfitOf(record, 'policy'),
-    read: (handle, id, read) => handle.client.boxes.read(id, read),
+    forgotten: DRAFT_FORGOTTEN,
     resolve: (pass) => resolvePolicyBox(pass, context),
-    create: (pass, draft) => createPolicyBox(pass, draft),
     converge: async (pass, record, draft) => {
       const done = await convergeDraft<PolicyBox>(pass, record, draft);
       return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
     },
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
-    inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
-    asks: 'delete',
-    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
-    remove: (pass, id) =>
-      pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
   };
 }
 
@@ -139,22 +127,6 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
 
 function waiting(message: string): Resolution<Draft> {
   return { kind: 'waiting', verdict: verdict('WaitingForReference', message, PROVIDER_WAIT_MS) };
-}
-
-function createPolicyBox(pass: PolicyPass, draft: Draft): Promise<Write<BoxRecord>> {
-  const { handle, marker, owner } = pass;
-  return handle.client.boxes.create(
-    {
-      schema: `${handle.schemaBase}/boxes/policy`,
-      name: marker,
-      owner,
-      visibility: 'workspace',
-      automatic_updates: 'off',
-      ...draft.fields,
-      ...draft.asked,
-    },
-    { priority: pass.priority, signal: pass.signal },
-  );
 }
 
 /** `{operation, interval, quantity}`, or `{operation: none}` (service-behaviour.md 2.6). */
