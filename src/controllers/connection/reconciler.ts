@@ -10,7 +10,7 @@ import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
-import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { firstWord } from '../record/first-word.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
@@ -104,7 +104,12 @@ export class ConnectionReconciler {
     }
     const memory = this.#memory(key, resource.metadata.uid);
     return this.#guard.run(resource, memory.attempts, run, async () => {
-      const word = this.#firstWord(resource, run);
+      // An endpoint that does not answer must not keep a new generation without a word.
+      const word = firstWord(this.#context, this.#status, resource, {
+        since: this.#context.clock.monotonic(),
+        message: () => 'Waits for the first answer of the service',
+        signal: run.signal,
+      });
       try {
         return await this.#pass(key, resource, run);
       } catch (error) {
@@ -114,21 +119,6 @@ export class ConnectionReconciler {
         throw error;
       } finally {
         await word?.cancel();
-      }
-    });
-  }
-
-  /** An endpoint that does not answer must not keep a new generation without a word. */
-  #firstWord(resource: Connection, run: ReconcileContext): FirstWord | undefined {
-    if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
-    const { clock, log } = this.#context;
-    return firstWord(clock, clock.monotonic(), async () => {
-      const said = verdict('Pending', 'Waits for the first answer of the service');
-      try {
-        await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
-      } catch (error) {
-        // The pass itself goes on, and says more in the end.
-        log.debug({ error, name: resource.metadata.name }, 'the first word could not be written');
       }
     });
   }

@@ -12,7 +12,7 @@ import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts'
 import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
-import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
+import { FIRST_WORD_MS, firstWord } from './first-word.ts';
 import { Formers } from './former/formers.ts';
 import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
@@ -156,7 +156,11 @@ export class RecordReconciler<
       resource.status.lastHandledRequest,
     );
     const result = await this.#guard.run(resource, memory.attempts, run, async () => {
-      const word = this.#firstWord(resource, memory, run);
+      const word = firstWord(this.#context, this.#status, resource, {
+        since: memory.generation?.since ?? clock.monotonic(),
+        message: () => (run.asks.service ? ASKS : 'The operator reconciles this generation'),
+        signal: run.signal,
+      });
       try {
         const outcome = await this.#pass(resource, memory, run);
         await word?.cancel();
@@ -546,21 +550,6 @@ export class RecordReconciler<
     if ((resource as Cached<R>).problems !== undefined) return false;
     // Every resource with a record is one of our kinds.
     return referencesOf(resource as unknown as AnyResource).some(({ kind }) => kind === 'Secret');
-  }
-
-  /** A pass that has not written 5 s after its generation came up says at least that it has begun. */
-  #firstWord(resource: R, memory: M, run: RecordRun): FirstWord | undefined {
-    if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
-    const { clock, log } = this.#context;
-    return firstWord(clock, memory.generation?.since ?? clock.monotonic(), async () => {
-      const said = verdict('Pending', run.asks.service ? ASKS : 'The operator reconciles this generation');
-      try {
-        await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
-      } catch (error) {
-        // The pass itself goes on, and says more in the end.
-        log.debug({ error, name: resource.metadata.name }, 'the first word could not be written');
-      }
-    });
   }
 }
 

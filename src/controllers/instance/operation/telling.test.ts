@@ -34,8 +34,8 @@ describe('the telling lines of a log', () => {
   });
 
   it('mask the longer of two secrets first, and leave short ones, which would mask everything', () => {
-    const told = (text: string, secrets: string[]): string => tellingLines([{ text }], secrets);
-    expect(told('password-long password', ['password', 'password-long'])).toBe('**** ****');
-    expect(told('a cat', ['a'])).toBe('a cat');
+    const two = ['password', 'password-long'];
+    expect(tellingLines([{ text: 'password-long password' }], two)).toBe('**** ****');
+    expect(tellingLines([{ text: 'a cat' }], ['a'])).toBe('a cat');
   });
 });
