@@ -99,9 +99,6 @@ export function recordStatus() {
     managed: optional(
       object('What on the record is ours, so that what others added there stays.', managedKeys()),
     ),
-    appliedHash: optional(
-      text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
-    ),
     deleteSentAt: optional(time('When the first DELETE went to the service.')),
     former: optional(
       list(

@@ -5,7 +5,7 @@ import type { DraftMemory, DraftResource } from './converge.ts';
 import type { Draft } from './draft.ts';
 
 /** Status fields that speak of one box record. */
-export const DRAFT_FORGOTTEN = ['draftHash', 'files', 'managed', 'drift', 'appliedHash'] as const;
+export const DRAFT_FORGOTTEN = ['draftHash', 'files', 'managed', 'drift'] as const;
 
 /** What the last word of a box record's schema says that it is. */
 type BoxType = 'script' | 'policy';
