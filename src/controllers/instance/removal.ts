@@ -35,9 +35,7 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   const laterMs = lookAgainMs(waitedMs, seen.poll.processingMs, seen.poll.settledMs);
 
   if (phase === 'Terminated') {
-    if (seen.deletion === 'Terminate')
-      return { kind: 'release', why: 'The instance is terminated; its record stays' };
-    return send('delete');
+    return seen.deletion === 'Terminate' ? { kind: 'release' } : send('delete');
   }
   if (pair.state === 'processing') {
     if (forceMs !== undefined && waitedMs > forceMs) return send('force_terminate');

@@ -69,7 +69,7 @@ export interface RecordObservation<Rec, Desired> {
     /** It is being looked at for the first time, which takes a moment. */
     | { kind: 'pending' }
     | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
-  /** The record that a create of this process was answered with, or that a search has found. */
+  /** The record that a create of this process was answered with. */
   created: string | undefined;
   intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
   /** Whether an intent that is not sent yet says what the create would carry now. */

@@ -60,7 +60,8 @@ export type RemovalStep<R extends ManagedResource> =
   /** Write these status fields, then decide again. */
   | { kind: 'note'; fields: StatusFields<R> }
   | { kind: 'wait'; verdict: Verdict }
-  | { kind: 'release'; why: string };
+  /** What is left of the record stays. */
+  | { kind: 'release' };
 
 /** Why a record is not adopted. `uncompared`: something to compare it with is not there yet. */
 export interface Misfit {
@@ -113,7 +114,7 @@ export interface RecordKind<
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
   /** What status shows of a record that is not seen. */
   readonly unseen?: StatusFields<R>;
-  /** With managementPolicy Observe: what the record shows. */
+  /** What status shows of a record where nothing is sent. */
   observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
   /** Looks for the end of the operation that status says is under way, and sends nothing; absent: there are none. */
   follow?(pass: Pass<R, Rec, M>, record: Rec): Promise<Convergence<R>>;

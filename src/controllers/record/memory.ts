@@ -24,7 +24,7 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   lastWriteEndedAt: number | undefined;
   /** The create-intent that this process knows about, by its text. */
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
-  /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
+  /** The record that a create of ours was answered with, to be claimed next. */
   created: { id: string; record: Rec; endedAt: number } | undefined;
   /** What the DELETEs that were sent for the resource say. */
   readonly deletes: Deletes;
