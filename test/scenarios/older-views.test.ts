@@ -112,6 +112,26 @@ describe('what an older view lacks', () => {
     expect(shop.records()).toHaveLength(1);
   });
 
+  it('a provider that never becomes ready is asked about less and less often', async () => {
+    shop = new Shop();
+    shop.world.start();
+    let asked = 0;
+    shop.spoil = (request, given) => {
+      if (!request.path.includes('/providers') || given.status !== 200) return given;
+      asked += 1;
+      return changed(given, (body: object) =>
+        Array.isArray(body) ? body.map((entry: object) => ({ ...entry, state: 'unavailable' })) : body,
+      );
+    };
+    await shop.world.apply(CONNECTION);
+    await shop.world.apply(BOXES);
+    await shop.world.until(() => shop.ready('small', 'PolicyBox') === 'False WaitingForReference');
+    await shop.world.advance(6 * HOUR);
+    asked = 0;
+    await shop.world.advance(6 * HOUR);
+    expect(asked).toBeLessThan(50);
+  });
+
   it('a provider that has just become ready is not called unready because an older list says so', async () => {
     shop = new Shop();
     shop.world.start();

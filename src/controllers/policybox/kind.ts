@@ -1,4 +1,5 @@
 import { isOfPerson } from '../../base/priority.ts';
+import { lookAgainMs } from '../../base/backoff.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
@@ -22,8 +23,9 @@ type PolicyPass = Pass<PolicyBox, BoxRecord, PolicyMemory>;
 
 /** A ready provider is asked for again after so long, milliseconds. */
 const PROVIDER_AGE_MS = 60_000;
-/** One that is not ready is looked at again so often, and a list of so long before will do, milliseconds. */
-const PROVIDER_WAIT_MS = 7_500;
+/** One that is not ready is looked at again so often, soon and later, milliseconds. */
+const PROVIDER_WAIT_MS = { shortest: 7_500, longest: 600_000 };
+/** A list of so long before will do for that, milliseconds. */
 const PROVIDER_WAIT_AGE_MS = 2_000;
 
 /** A PolicyBox as a record of the service. */
@@ -120,13 +122,11 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
   if (record.state === 'ready' || (resource.status.draftHash !== undefined && record.state !== 'deleting')) {
     return undefined;
   }
-  return waiting(
-    `spec.providerId: provider "${record.name ?? id}" is ${record.state ?? 'in no known state'}, not ready`,
-  );
-}
-
-function waiting(message: string): Resolution<Draft> {
-  return { kind: 'waiting', verdict: verdict('WaitingForReference', message, PROVIDER_WAIT_MS) };
+  const now = handle.client.stamp();
+  const { shortest, longest } = PROVIDER_WAIT_MS;
+  const recheckAfterMs = lookAgainMs(now - (memory.generation?.since ?? now), shortest, longest);
+  const message = `spec.providerId: provider "${record.name ?? id}" is ${record.state ?? 'in no known state'}, not ready`;
+  return { kind: 'waiting', verdict: verdict('WaitingForReference', message, recheckAfterMs) };
 }
 
 /** `{operation, interval, quantity}`, or `{operation: none}` (service-behaviour.md 2.6). */
