@@ -61,6 +61,10 @@ export const VALUES: Group = group('', {
       false,
       'Follow Secrets, so that an edited one is seen at once: grants list and watch on them. Only their metadata is asked for, but RBAC cannot tell that from reading them all. Without it they are read by name, and looked at again every so often.',
     ),
+    keepForDeletion: flag(
+      false,
+      'Keep the credentials of a Connection that is being deleted in one Secret of the operator’s namespace, encrypted, for a day at most: when the operator restarts while a namespace is deleted, it can still delete the records on the service.',
+    ),
   }),
   rbac: group('Rights.', {
     create: flag(true, 'Create Roles and bindings for the operator.'),

@@ -45,6 +45,10 @@
 - name: BOXWRIGHT_WATCH_SECRETS
   value: "true"
 {{- end }}
+{{- if .Values.secrets.keepForDeletion }}
+- name: BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION
+  value: "true"
+{{- end }}
 {{- if .Values.allowInsecure }}
 - name: BOXWRIGHT_ALLOW_INSECURE
   value: "true"

@@ -96,6 +96,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
     watchSecrets: flags.watchSecrets,
+    keepCredentials: flags.keepCredentials,
     endpoints: {
       allowedHosts: flags.allowedHosts,
       allowInsecure: flags.allowInsecure,

@@ -54,6 +54,14 @@ export const OPERATOR_FLAGS = {
     description:
       'follow the metadata of Secrets, so that an edited one is seen at once; needs list and watch on secrets',
   },
+  keepCredentials: {
+    flag: '--keep-credentials-for-deletion [boolean]',
+    env: 'BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION',
+    type: 'boolean',
+    default: false,
+    description:
+      'keep credentials of Connections that are being deleted, encrypted in one Secret, for a day at most: a restart in the middle then loses no record',
+  },
   allowedHosts: {
     flag: '--allowed-hosts <hosts>',
     env: 'BOXWRIGHT_ALLOWED_HOSTS',

@@ -32,6 +32,8 @@ export interface WiringSettings {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
+  /** Keep credentials of what is being deleted in a Secret, encrypted. @default false */
+  keepCredentials?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
   endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
   /** Absent: works without asking whether another does. */
@@ -63,8 +65,17 @@ export interface OperatorParts {
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
-  const { namespace, namespaces, installationId, watchSecrets, endpoints, leader, health, workers } =
-    settings;
+  const {
+    namespace,
+    namespaces,
+    installationId,
+    watchSecrets,
+    keepCredentials,
+    endpoints,
+    leader,
+    health,
+    workers,
+  } = settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
@@ -90,6 +101,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
+    ...(keepCredentials === undefined ? {} : { keepCredentials }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),

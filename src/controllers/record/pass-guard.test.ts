@@ -64,7 +64,7 @@ describe('a pass that throws', () => {
     expect(said[0]).not.toContain('hunter2');
     await guard.run(resource(), attempts, run(), pass);
     expect(passes).toBe(1);
-    await guard.run(resource(), attempts, run('user'), pass);
+    await guard.run(resource(), attempts, run('new'), pass);
     await guard.run(resource(2), attempts, run(), pass);
     expect(passes).toBe(3);
     await clock.advance(30 * MINUTE);
@@ -84,7 +84,7 @@ describe('a pass that throws', () => {
 
   it('begins anew at once after a conflict', async () => {
     const { attempts, said, guard } = setUp();
-    const result = await guard.run(resource(), attempts, run('user'), () => Promise.reject(answered(409)));
+    const result = await guard.run(resource(), attempts, run('new'), () => Promise.reject(answered(409)));
     expect(result).toEqual({ requeueAfterMs: 200, lane: 'kept' });
     expect(said).toEqual([]);
   });
