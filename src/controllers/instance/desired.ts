@@ -32,10 +32,10 @@ export interface DesiredInstance {
   /** The content of the boxes below it, at any depth. */
   nested: readonly NestedDraft[];
   variables: DesiredVariable[];
-  policyVariables: DesiredVariable[];
-  /** Why the variables cannot be told at present: content waits for that, and nothing else does. */
+  /** What the variables wait for, where nothing else waits with them: then there are none here, and `hash` says so. */
   contentWaits: Verdict | undefined;
-  /** Keyed hash of `variables`; while they cannot be told, of what was applied last. */
+  policyVariables: DesiredVariable[];
+  /** Keyed hash of `variables`; that of those which were applied last, while these wait. */
   hash: string;
   tags: readonly string[];
   lease: LeaseChoice;
@@ -90,8 +90,10 @@ export async function resolveInstance(
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
-  const { appliedHash } = status;
-  if (variables.kind === 'waiting' && (!exists || appliedHash === undefined)) return variables;
+  // An instance that is in place waits for its variables with nothing but these.
+  const applied = exists ? status.appliedHash : undefined;
+  if (variables.kind === 'waiting' && applied === undefined) return variables;
+  const resolved = variables.kind === 'waiting' ? [] : variables.variables;
   const policyVariables = exists
     ? { kind: 'ready' as const, variables: [] }
     : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
@@ -104,8 +106,7 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
-  const told = variables.kind === 'waiting' ? [] : variables.variables;
-  const all = [...told, ...policyVariables.variables];
+  const all = [...resolved, ...policyVariables.variables];
   return {
     kind: 'ready',
     desired: {
@@ -113,13 +114,13 @@ export async function resolveInstance(
       boxId,
       policyBoxId,
       ...contentOf(resource, references),
-      variables: told,
-      policyVariables: policyVariables.variables,
+      variables: resolved,
       contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
+      policyVariables: policyVariables.variables,
       hash:
-        variables.kind === 'waiting' && appliedHash !== undefined
-          ? appliedHash
-          : context.digest.of('variables', hashOfVariables(told)),
+        variables.kind === 'waiting' && applied !== undefined
+          ? applied
+          : context.digest.of('variables', hashOfVariables(resolved)),
       tags: spec.tags,
       lease,
       requests: requestsOf(resource),
@@ -204,7 +205,7 @@ function pastLease({ kind, name, terms }: LeaseSource, now: number): string | un
 }
 
 /** The one-shot operations that annotations ask for, with their tokens. */
-export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
+function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
     const token = tokenOf(instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]]);

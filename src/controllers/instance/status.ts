@@ -27,7 +27,6 @@ export const INSTANCE_FORGOTTEN = [
   'releasedExpire',
   'managed',
   'drift',
-  'secrets',
 ] as const satisfies readonly (keyof StatusFields<Instance>)[];
 
 /** What status shows of an instance whose record is gone: nothing that speaks of what runs. */

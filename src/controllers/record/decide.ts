@@ -71,7 +71,7 @@ export interface RecordObservation<Rec, Desired> {
     /** It is being looked at for the first time, which takes a moment. */
     | { kind: 'pending' }
     | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
-  /** The record that a create of this process was answered with, or that a search has found. */
+  /** The record that a create of this process was answered with. */
   created: string | undefined;
   intent:
     | {
@@ -295,8 +295,9 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       return report(
         verdict(
           'Creating',
-          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource`,
-          5_000,
+          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource: end it on the service where ` +
+            'it hangs',
+          found.recheckAfterMs,
         ),
       );
     case 'terminated':

@@ -119,7 +119,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       try: step.try,
       skip: step.skip,
       place: { endpoint: pass.handle.endpoint, owner: pass.owner },
-      ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
+      ...this.#kind.intentExtras?.(step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
     const monotonic = this.#context.clock.monotonic();

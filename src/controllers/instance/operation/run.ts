@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { CurrentOperation, Instance } from '../../../api/instance.ts';
 import type { RequestedOperation } from '../../../api/names.ts';
-import { jittered } from '../../../base/backoff.ts';
+import { jittered, lookAgainMs } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
@@ -15,7 +15,7 @@ import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
-import { mask, readTelling } from './telling.ts';
+import { readTelling } from './telling.ts';
 
 /** After a 409 the state is looked at this soon at the latest, milliseconds. */
 const CONFLICT_LOOK_MS = 5_000;
@@ -199,7 +199,12 @@ export class OperationRunner {
             'OperationFailed',
             `${stuck}: look at the instance on the service, or raise operationTimeout`,
           );
-      return { verdict: { ...said, recheckAfterMs: recheck }, fields };
+      const { processingMs, settledMs } = pass.handle.poll;
+      const recheckLater = lookAgainMs(pass.now - Date.parse(current.startedAt), processingMs, settledMs);
+      return {
+        verdict: { ...said, recheckAfterMs: Math.min(recheckAfterMs ?? Infinity, recheckLater) },
+        fields,
+      };
     }
     const { aspect, fingerprint } = attemptOf(pass, current);
     const failure = sent.outcome === 'unknown' ? pass.memory.attempts.said(aspect, fingerprint) : undefined;
@@ -248,7 +253,12 @@ export class OperationRunner {
     });
     if (write.kind === 'unknown') {
       const message = `${current.event}: ${said.message}: whether it was taken is looked up before it is sent again`;
-      return { verdict: { ...said, reason: runningReason(current.event), message }, fields: {} };
+      // Whether it was taken is known by then, and whatever else is due does not wait for the next try.
+      const recheckAfterMs = Math.min(said.recheckAfterMs ?? Infinity, handle.poll.lagWindowMs);
+      return {
+        verdict: { ...said, reason: runningReason(current.event), message, recheckAfterMs },
+        fields: {},
+      };
     }
     if (write.kind === 'refused' && write.error.class === 'Conflict') {
       memory.operation = { ...memory.operation, outcome: 'conflict' };
@@ -286,7 +296,8 @@ export class OperationRunner {
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
+    const message =
+      outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
     const handled =
@@ -298,7 +309,6 @@ export class OperationRunner {
               [token.slice(0, split) as RequestedOperation]: token.slice(split + 1),
             },
           };
-    const message = told === undefined ? undefined : mask(told, desired?.secrets ?? []);
     return {
       verdict: verdict(
         outcome === 'Failed' ? 'OperationFailed' : 'Updating',

@@ -30,7 +30,7 @@ export function tellingLines(activity: readonly ActivityRecord[], secrets: reado
 }
 
 /** Replaces every known secret value. */
-export function mask(text: string, secrets: readonly string[]): string {
+function mask(text: string, secrets: readonly string[]): string {
   let masked = text;
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
     for (const part of [secret, ...secret.split(/\r?\n/)]) {

@@ -16,15 +16,15 @@ export type SearchOutcome =
   /** Exactly one living record carries the marker. */
   | { kind: 'one'; id: string }
   /** A record with the marker is on its way out: look again. */
-  | { kind: 'terminating'; id: string }
+  | { kind: 'terminating'; id: string; recheckAfterMs?: number }
   /** Records with the marker that are terminated for good, not noted in the intent yet. */
   | { kind: 'terminated'; ids: string[] }
   | { kind: 'several'; ids: string[] }
   /** Somebody else's record has the final name. */
   | { kind: 'nameTaken'; id: string };
 
-/** An entry could not be read: nothing is known. */
-export interface SearchFailure {
+/** An entry could not be read, or shows no tags: nothing is known. */
+export interface Unsearched {
   kind: 'unknown';
   id: string;
 }
@@ -44,7 +44,7 @@ export interface SearchRequest {
  * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
  * singly, and a match counts only after a fresh single read.
  */
-export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | SearchFailure> {
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | Unsearched> {
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
