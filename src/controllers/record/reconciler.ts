@@ -251,7 +251,7 @@ export class RecordReconciler<
         return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
       },
       onMissing: policies.missing,
-      users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      users: deletionTimestamp === undefined ? [] : this.#kind.users(resource).names,
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
     };
