@@ -26,6 +26,8 @@ export function draftKind<R extends DraftResource, M extends DraftMemory>(
     misfit: (record) => misfitOf(record, type),
     read: (handle, id, read) => handle.client.boxes.read(id, read),
     create: (pass, draft) => create(pass, type, draft),
+    // Others find it by its name.
+    isUp: ({ name }, marker) => name !== marker,
     inStep: (resource, draft) => resource.status.draftHash === draft.hash,
     asks: 'delete',
     removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),

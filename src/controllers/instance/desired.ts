@@ -35,7 +35,7 @@ export interface DesiredInstance {
   /** What the variables wait for, where nothing else waits with them: then there are none here, and `hash` says so. */
   contentWaits: Verdict | undefined;
   policyVariables: DesiredVariable[];
-  /** Keyed hash of `variables`; that of those which were applied last, while these wait. */
+  /** Keyed hash of `variables`; while they cannot be told, of what was applied last. */
   hash: string;
   tags: readonly string[];
   lease: LeaseChoice;

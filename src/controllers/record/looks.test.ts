@@ -78,6 +78,7 @@ class Bench {
     return {
       resource: {
         metadata: this.deleting ? { name: 'web', deletionTimestamp: DELETED_AT } : { name: 'web' },
+        spec: {},
         status: {
           ...(this.deleteSentAt === undefined ? {} : { deleteSentAt: this.deleteSentAt }),
           ...(this.home === undefined ? {} : { home: this.home }),

@@ -14,7 +14,7 @@ import type { Convergence, Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { failed as noteFailed } from './outcome.ts';
 import { plainIdProblem } from './plain-id.ts';
-import type { ManagedResource } from './resource.ts';
+import { finalNameOf, type ManagedResource } from './resource.ts';
 import { searchByMarker, type SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
@@ -292,7 +292,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     pass.memory.attempts.succeeded('read', adopting(id));
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
-    return seen({ kind: 'free', record: read.record }, read.startedAt);
+    const { ending } = this.#kind.candidate(read.record, pass.marker, finalNameOf(pass.resource));
+    return seen({ kind: 'free', record: read.record, isEnded: ending === 'terminated' }, read.startedAt);
   }
 
   /** When to look again for a record that was not seen: soon, since reads trail what was just made, then less often. */

@@ -24,7 +24,7 @@ export type SearchOutcome =
   | { kind: 'nameTaken'; id: string };
 
 /** An entry could not be read, or shows no tags: nothing is known. */
-export interface Unsearched {
+export interface SearchFailure {
   kind: 'unknown';
   id: string;
 }
@@ -44,11 +44,13 @@ export interface SearchRequest {
  * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
  * singly, and a match counts only after a fresh single read.
  */
-export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | Unsearched> {
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | SearchFailure> {
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
-  for (const entry of request.candidates) {
+  // A list may show one record twice.
+  const candidates = [...new Map(request.candidates.map((entry) => [entry.id, entry])).values()];
+  for (const entry of candidates) {
     // Whose an entry is takes longer to tell than whether it is marked, and an owner may have thousands.
     if (entry.marked === false || request.skip.includes(entry.id) || request.isClaimed(entry.id)) continue;
     const fresh = await request.read(entry.id);
@@ -66,7 +68,7 @@ export async function searchByMarker(request: SearchRequest): Promise<SearchOutc
   }
   if (terminating !== undefined) return { kind: 'terminating', id: terminating };
   if (terminated.length > 0) return { kind: 'terminated', ids: terminated };
-  for (const entry of request.candidates) {
+  for (const entry of candidates) {
     if (!entry.named || request.skip.includes(entry.id)) continue;
     // The list may be older than the end of that record.
     const fresh = await request.read(entry.id);
