@@ -245,7 +245,6 @@ it('whose token is refused at a create does not make what was declared refused',
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
 });
 
-// M9
 it('that does not fit its schema any more goes when it is deleted', async () => {
   const shop = new Shop();
   shop.world.start();
@@ -257,9 +256,11 @@ it('that does not fit its schema any more goes when it is deleted', async () => 
   await shop.world.until(() => shop.ready('main', 'Connection') === 'False NeedsUser');
   await shop.world.delete('Connection', 'main');
   await shop.world.until(() => shop.world.get('Connection', 'main') === undefined, 60_000);
+  expect(shop.world.get('Connection', 'main')).toBeUndefined();
   await shop.close();
 });
 
+// M9
 it('that moved to a service without the records names both endpoints, and is looked at slowly', async () => {
   const clock = new VirtualClock();
   const other = createSandbox({

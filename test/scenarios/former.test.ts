@@ -415,6 +415,7 @@ describe('a record that is there again after its deletion', () => {
     shop.world.sandbox.admin.restore(kept);
     await shop.world.apply(CONNECTION);
     await shop.world.until(() => shop.records().length === 0, 5 * MINUTE);
+    expect(shop.world.events.some(({ note }) => note.includes('once more'))).toBe(true);
   });
 
   it('is not looked for for ever where the service will not delete it', async () => {

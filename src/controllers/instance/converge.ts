@@ -64,7 +64,7 @@ export class InstanceConvergence {
       return this.#operations.follow(pass, record, desired, current, {
         fields: shown,
         endIsDue: decideLeaseEnd(seen).kind === 'steps',
-        variablesDiffer: desired.contentWaits === undefined && seen.plan.variablesDiffer,
+        variablesDiffer: seen.plan.variablesDiffer,
       });
     }
     const fields = { ...shown, ...attached };

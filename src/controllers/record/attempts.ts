@@ -31,7 +31,7 @@ export interface Held {
 }
 
 /** What was accepted so many times in a row, and is wanted again, is not sent at once. */
-export const SAME_DIFFERENCE_LIMIT = 3;
+const SAME_DIFFERENCE_LIMIT = 3;
 /** So many conflicts in a row are a refusal, whatever state each of them was answered in. */
 const CONFLICTS_LIMIT = 5;
 /** So many fingerprints of an aspect are kept, so that a declaration that goes to and fro finds its wait again. */

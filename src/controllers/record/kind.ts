@@ -126,7 +126,7 @@ export interface RecordKind<
   isOver?(resource: R, desired: Desired): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
-  /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
+  /** Who uses the resource: names in its namespace, which hold it, and whether there are others, which do not. */
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
   forgetUnwritten?(memory: M): void;

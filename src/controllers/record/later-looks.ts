@@ -12,10 +12,10 @@ import type { Verdict } from './status/verdict.ts';
 
 /** So many looks that say nothing are made; then whoever hides the record hides it for good. */
 const LOOKS = 5;
-/** Fingerprint of looks at what cannot be ended now. */
-const LATER = 'later';
 /** What is still there after so long is left to whoever keeps it there, milliseconds. */
 const LONGEST_MS = 24 * 3_600_000;
+/** Fingerprint of looks at what cannot be ended now. */
+const LATER = 'later';
 
 /** A record that was let go of after our own delete, and is looked for once more. */
 interface Later<R> {

@@ -26,7 +26,7 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
   /** The workspace of the create that was intended, until status says whose the record is. */
   owner: string | undefined;
-  /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
+  /** The record that a create of ours was answered with, to be claimed next. */
   created: { id: string; record: Rec; endedAt: number } | undefined;
   /** What the DELETEs that were sent for the resource say. */
   readonly deletes: Deletes;

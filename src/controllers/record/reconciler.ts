@@ -256,7 +256,7 @@ export class RecordReconciler<
         );
       },
       onMissing: policies.missing,
-      users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      users: deletionTimestamp === undefined ? [] : this.#kind.users(resource).names,
       isOver: (desired) => this.#kind.isOver?.(resource, desired) === true,
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),

@@ -293,11 +293,11 @@ export class OperationRunner {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
+    const message =
+      outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
-    const message =
-      outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
     const handled =

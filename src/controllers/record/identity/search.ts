@@ -24,7 +24,7 @@ export type SearchOutcome =
   | { kind: 'nameTaken'; id: string };
 
 /** An entry could not be read, or shows no tags: nothing is known. */
-export interface Unsearched {
+export interface SearchFailure {
   kind: 'unknown';
   id: string;
 }
@@ -44,7 +44,7 @@ export interface SearchRequest {
  * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
  * singly, and a match counts only after a fresh single read.
  */
-export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | Unsearched> {
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | SearchFailure> {
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
