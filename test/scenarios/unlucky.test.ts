@@ -511,6 +511,7 @@ describe('an unlucky user', () => {
       await without('  lease: {operation: Shutdown, after: 1h}');
       shop.world.sandbox.admin.editRecord('instances', shop.record().id, { lease: undefined });
       await shop.world.until(() => shop.pair() === 'done+shutdown_service', 3 * HOUR);
+      expect(shop.pair()).toBe('done+shutdown_service');
     });
   });
 
