@@ -37,6 +37,7 @@ export const INSTANCE_GONE: StatusFields<Instance> = {
   service: undefined,
   address: undefined,
   machines: undefined,
+  currentOperation: undefined,
 };
 
 /** What a record shows, as status fields. Secrets of the service (tokens of machines) are never among them. */

@@ -298,6 +298,9 @@ export class OperationRunner {
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
+    // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours. Where
+    // another one is declared by now, what was brought is known, and is not what was there before.
+    const isSpoiled = variablesDiffer && (desired === undefined || desired.hash === current.changeHash);
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
     const handled =
@@ -328,8 +331,7 @@ export class OperationRunner {
           ...(message === undefined ? {} : { message }),
         },
         ...handled,
-        // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours.
-        ...(carried && current.changeHash !== undefined && !variablesDiffer
+        ...(carried && current.changeHash !== undefined && !isSpoiled
           ? { appliedHash: current.changeHash, pendingHash: undefined }
           : {}),
       },
