@@ -1,6 +1,7 @@
 import { exactJson } from '../../base/exact-json.ts';
 import { request as send, type Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
+import { withoutEnding } from '../../base/text.ts';
 import { AgentPair } from './agents.ts';
 import { CachedAccess, type AccessSource, type ClusterAccess } from './auth.ts';
 import { parseJson } from './json.ts';
@@ -214,7 +215,7 @@ export class UndiciKubePort implements KubePort {
 function urlOf(server: string, request: KubeRequest): URL {
   const url = new URL(server);
   // A server behind a gateway has a path of its own.
-  url.pathname = url.pathname.replace(/\/+$/, '') + request.path;
+  url.pathname = withoutEnding(url.pathname, '/') + request.path;
   for (const [name, value] of Object.entries(request.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
