@@ -18,6 +18,8 @@ const INDEXES = {
   uid: 'uid',
   /** By endpoint and owner of the record that it holds. */
   home: 'home',
+  /** By the ids that its spec names without a reference. */
+  names: 'names',
 } as const;
 
 /** The cache of one of our kinds: parsed and defaulted, with what points at what. */
@@ -47,6 +49,7 @@ export class KindCache<R extends AnyResource> {
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
         [INDEXES.home]: (resource) => homesOf(resource),
+        [INDEXES.names]: (resource) => plainIdsOf(resource),
       },
     });
   }
@@ -88,6 +91,11 @@ export class KindCache<R extends AnyResource> {
     return this.informer.byIndex(INDEXES.home, homeKey(endpoint, owner));
   }
 
+  /** Resources of any namespace whose spec names a record by its id. */
+  namers(id: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.names, id);
+  }
+
   /** Resources that refer to an object; always of the object's own namespace. */
   referrers(kind: string, namespace: string, name: string): Cached<R>[] {
     return this.informer.byIndex(INDEXES.reference, referenceKey(kind, namespace, name));
@@ -111,6 +119,15 @@ function homesOf({ status }: { status?: unknown }): string[] {
   const { endpoint, owner } = home ?? {};
   const isHeld = typeof id === 'string' && typeof endpoint === 'string' && typeof owner === 'string';
   return isHeld ? [homeKey(endpoint, owner)] : [];
+}
+
+/** Also of what does not fit its schema: what it names is in use. */
+function plainIdsOf(resource: AnyResource): string[] {
+  const { spec } = resource as { spec?: { boxId?: unknown; policyBoxId?: unknown; variables?: unknown } };
+  const nested: unknown[] = Array.isArray(spec?.variables)
+    ? spec.variables.map((variable: { boxId?: unknown } | null) => variable?.boxId)
+    : [];
+  return [spec?.boxId, spec?.policyBoxId, ...nested].filter((id) => typeof id === 'string');
 }
 
 function claimedIds(resource: {

@@ -28,7 +28,7 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { CallReport } from '../service/index.ts';
-import { boxCycle, boxKind, nestedIn } from './box/index.ts';
+import { boxKind, containsBox, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
 import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
@@ -381,8 +381,8 @@ export class Operator implements Runner {
     const seen = new Set([name]);
     const keys = new Set<string>();
     for (const below of seen) {
-      if (seen.size > NESTED_LIMIT * 4) break;
       for (const { metadata } of this.#boxes.referrers('Box', namespace, below)) {
+        if (seen.size > NESTED_LIMIT * 4) return keys;
         if (seen.has(metadata.name)) continue;
         seen.add(metadata.name);
         for (const user of this.#instances.referrers('Box', namespace, metadata.name)) {
@@ -397,20 +397,15 @@ export class Operator implements Runner {
   #goesWith(user: Box | Instance, box: Box | PolicyBox): boolean {
     if (user.kind !== 'Box' || box.kind !== 'Box') return false;
     if (user.metadata.deletionTimestamp === undefined) return false;
-    return boxCycle(box, nestedIn(box, this.#boxes))?.includes(user.metadata.name) === true;
+    return containsBox(box, user.metadata.name, nestedIn(box, this.#boxes));
   }
 
   /** Resources of any namespace that name a record by its id. */
   #usersById(kind: 'Box' | 'PolicyBox', id: string): (Box | Instance)[] {
     const instances = this.#instances
-      .list()
+      .namers(id)
       .filter(({ spec }) => (kind === 'Box' ? spec.boxId : spec.policyBoxId) === id);
-    if (kind === 'PolicyBox') return instances;
-    const boxes = this.#boxes
-      .list()
-      .filter(({ spec, problems }) => problems === undefined || Array.isArray(spec.variables))
-      .filter(({ spec }) => spec.variables.some((variable) => variable?.boxId === id));
-    return [...boxes, ...instances];
+    return kind === 'PolicyBox' ? instances : [...this.#boxes.namers(id), ...instances];
   }
 
   #claimedInstallations(): string[] {
