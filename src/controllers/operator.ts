@@ -64,6 +64,8 @@ export interface OperatorOptions {
   /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
   onCall?: (connection: string, report: CallReport) => void;
+  /** A Connection, `namespace/name`, is gone: nothing is reported of it any more. */
+  onConnectionGone?: (connection: string) => void;
   onNotice?: (notice: ReflectorNotice) => void;
 }
 
@@ -128,6 +130,7 @@ export class Operator implements Runner {
         this.#traceCall(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
+      onGone: (key) => this.#options.onConnectionGone?.(key),
       onTrouble: (key) => controllers.get('Connection')?.queue.add(key, 'normal'),
     });
     const full: OperatorContext = { ...context, connections: pool };

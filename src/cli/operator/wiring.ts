@@ -93,6 +93,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
+    onConnectionGone: (connection) => serviceMetrics.forget(connection),
     onNotice: (notice) => logNotice(log, notice),
   });
   return new Manager({

@@ -71,6 +71,7 @@ export class ConnectionPool implements Connections {
   readonly #notReady = new Map<string, NotReady>();
   readonly #listeners: ((key: string) => void)[] = [];
   readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
+  readonly #onGone: ((key: string) => void) | undefined;
   readonly #onTrouble: ((key: string) => void) | undefined;
   readonly #exists: (key: string) => boolean;
 
@@ -78,6 +79,8 @@ export class ConnectionPool implements Connections {
     context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
+    /** Hears when a connection is gone; no call is told of afterwards. */
+    onGone?: (key: string) => void;
     /** Hears when the calls over a connection begin to fail, and when they work again. */
     onTrouble?: (key: string) => void;
     /** Whether a Connection of that key is in the cluster. */
@@ -86,6 +89,7 @@ export class ConnectionPool implements Connections {
     this.#context = options.context;
     this.#portFor = options.portFor;
     this.#onCall = options.onCall;
+    this.#onGone = options.onGone;
     this.#onTrouble = options.onTrouble;
     this.#exists = options.exists;
   }
@@ -212,6 +216,7 @@ export class ConnectionPool implements Connections {
     if (entry !== undefined) this.#close(entry);
     this.#entries.delete(key);
     this.#notReady.delete(key);
+    this.#onGone?.(key);
     this.#tell(key);
   }
 
@@ -221,9 +226,10 @@ export class ConnectionPool implements Connections {
   }
 
   #called(key: string, report: CallReport): void {
-    this.#onCall?.(key, report);
     const entry = this.#entries.get(key);
+    // Of a call that ended after its connection had gone, nobody may hear: its metric series would come back.
     if (entry === undefined) return;
+    this.#onCall?.(key, report);
     const before = this.trouble(key) !== undefined;
     if (OUT.has(report.outcome)) {
       entry.failing = { count: (entry.failing?.count ?? 0) + 1, first: entry.failing?.first ?? report };
