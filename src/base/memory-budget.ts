@@ -1,0 +1,219 @@
+import type { Clock } from './clock.ts';
+
+/** What memory is held for. */
+export const HELD_FOR = ['answers', 'records', 'lists', 'contents'] as const;
+export type HeldFor = (typeof HELD_FOR)[number];
+
+/** So long something waits until it fits, milliseconds: less than a call or a pass may take. */
+const WAIT_MS = 20_000;
+/** One owner holds at most this share, so that whoever fills theirs leaves room for all others. */
+const OWNER_SHARE = 1 / 3;
+
+/** Thrown where something does not fit beside what is held already; its message says what to do. */
+export class MemoryBudgetError extends Error {
+  readonly code = 'MemoryBudget';
+  constructor(message: string) {
+    super(message);
+    this.name = 'MemoryBudgetError';
+  }
+}
+
+/** Room that is held. It may grow and shrink until it is released. */
+export interface Hold {
+  readonly size: number;
+  /** Sets the size where that fits now; false where it does not. */
+  trySet(size: number): boolean;
+  /**
+   * Sets the size, once that fits.
+   * @throws MemoryBudgetError where it does not fit in time, or never will; the signal's reason when aborted
+   */
+  set(size: number, signal?: AbortSignal): Promise<void>;
+  release(): void;
+}
+
+/** One owner's part of the budget. */
+export interface MemoryShare {
+  /** Nothing at first. */
+  open(what: HeldFor): Hold;
+}
+
+interface Waiter {
+  owner: string;
+  by: number;
+  go(): void;
+}
+
+/**
+ * The memory that everything from outside may take: answers while they arrive and are read, records and lists that
+ * are kept, contents in hand. Counted in bytes of the heap, as {@link weightOf} estimates them. What does not fit
+ * waits in order, for a while; one owner (a namespace) holds a third at most.
+ */
+export class MemoryBudget {
+  readonly capacity: number;
+  readonly #clock: Clock;
+  readonly #byOwner = new Map<string, number>();
+  readonly #byUse = new Map<HeldFor, number>();
+  #waiting: Waiter[] = [];
+  #held = 0;
+  #refused = 0;
+
+  /** @param capacity - bytes */
+  constructor({ capacity, clock }: { capacity: number; clock: Clock }) {
+    this.capacity = capacity;
+    this.#clock = clock;
+  }
+
+  /** Bytes held for a use. */
+  heldFor(what: HeldFor): number {
+    return this.#byUse.get(what) ?? 0;
+  }
+
+  /** How many wait until they fit. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** How often something was refused so far. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** The most that one owner may hold, bytes. */
+  get most(): number {
+    return Math.floor(this.capacity * OWNER_SHARE);
+  }
+
+  share(owner: string): MemoryShare {
+    return { open: (what) => this.#open(owner, what) };
+  }
+
+  #open(owner: string, what: HeldFor): Hold {
+    let size = 0;
+    let isReleased = false;
+    const change = (to: number): void => {
+      this.#add(owner, what, to - size);
+      size = to;
+    };
+    return {
+      get size() {
+        return size;
+      },
+      trySet: (to) => {
+        const fits = !isReleased && (to <= size || this.#fits(owner, to - size));
+        if (fits) change(to);
+        return fits;
+      },
+      set: async (to, signal) => {
+        if (isReleased) return;
+        if (to <= size || this.#fits(owner, to - size)) {
+          change(to);
+          return;
+        }
+        if (to > this.most) throw this.#tooLarge();
+        await this.#wait({ owner, by: to - size, go: () => isReleased || change(to) }, signal);
+      },
+      release: () => {
+        change(0);
+        isReleased = true;
+      },
+    };
+  }
+
+  /** Whether it fits now, without getting ahead of anybody who waits for room of all. */
+  #fits(owner: string, by: number): boolean {
+    return (
+      this.#fitsAll(by) && this.#fitsOwner(owner, by) && !this.#waiting.some((other) => this.#isNext(other))
+    );
+  }
+
+  #fitsAll(by: number): boolean {
+    return this.#held + by <= this.capacity;
+  }
+
+  #fitsOwner(owner: string, by: number): boolean {
+    return (this.#byOwner.get(owner) ?? 0) + by <= this.most;
+  }
+
+  /** Whose own share is full holds nobody else back. */
+  #isNext({ owner, by }: Waiter): boolean {
+    return this.#fitsOwner(owner, by);
+  }
+
+  #tooLarge(): MemoryBudgetError {
+    this.#refused += 1;
+    return new MemoryBudgetError(
+      `it takes more memory than the operator gives one namespace (${megabytes(this.most)}): make it smaller, or have ` +
+        `the administrator raise the operator's memory limit`,
+    );
+  }
+
+  async #wait(wanted: Waiter, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const waiter: Waiter = {
+      ...wanted,
+      go: () => {
+        wanted.go();
+        resolve(undefined);
+      },
+    };
+    const leave = (error: Error): void => {
+      this.#waiting = this.#waiting.filter((other) => other !== waiter);
+      reject(error);
+      this.#serve();
+    };
+    const timer = this.#clock.setTimer(WAIT_MS, () => {
+      this.#refused += 1;
+      leave(
+        new MemoryBudgetError(
+          'the memory that the operator has for answers and contents is taken by others; it is tried again. Where this ' +
+            "stays so, have the administrator raise the operator's memory limit",
+        ),
+      );
+    });
+    const onAbort = (): void => leave(signal?.reason as Error);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#waiting.push(waiter);
+    try {
+      await promise;
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #add(owner: string, what: HeldFor, by: number): void {
+    this.#held += by;
+    this.#byUse.set(what, this.heldFor(what) + by);
+    const own = (this.#byOwner.get(owner) ?? 0) + by;
+    if (own === 0) this.#byOwner.delete(owner);
+    else this.#byOwner.set(owner, own);
+    if (by < 0) this.#serve();
+  }
+
+  /** Lets in order go on who fits now. */
+  #serve(): void {
+    for (;;) {
+      const next = this.#waiting.find((waiter) => this.#isNext(waiter));
+      if (next === undefined || !this.#fitsAll(next.by)) return;
+      this.#waiting = this.#waiting.filter((other) => other !== next);
+      next.go();
+    }
+  }
+}
+
+/**
+ * Bytes of the heap that JSON takes once it is parsed: its text, and so much for each value, as V8 was measured to
+ * need (an empty object with its place in a list takes 64).
+ *
+ * @param values - as {@link JsonSize} counts them.
+ */
+export function weightOf(bytes: number, values: number): number {
+  return bytes + values * VALUE_BYTES;
+}
+
+const VALUE_BYTES = 48;
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1_048_576)} MiB`;
+}
