@@ -74,7 +74,7 @@ export class JsonList {
     const { at, mark } = this.#size.count(piece, from, limits, this.#level);
     this.#elementBytes += at - from;
     if (this.#elementBytes > limits.bytes) {
-      throw new JsonLimitError(`an entry of the list is larger than ${limits.bytes} bytes`);
+      throw new JsonLimitError('bytes', `an entry of the list is larger than ${limits.bytes} bytes`);
     }
     const isEnd = mark === 'comma' || mark === 'close';
     this.#keep(piece.subarray(from, isEnd ? at - 1 : at));
@@ -101,9 +101,13 @@ export class JsonList {
   #outside(piece: Uint8Array, from: number): number {
     const { at, mark } = this.#size.count(piece, from, this.#options.limits, this.#level - 1);
     this.#around += Buffer.from(piece.subarray(from, at)).toString('latin1');
-    if (this.#around.length > AROUND_LIMIT) throw new JsonLimitError('too much stands around the list');
-    if (this.#state === 'after' || mark !== 'open' || piece[at - 1] !== OPEN_LIST) return at;
-    if (!this.#isBegun()) return at;
+    if (this.#around.length > AROUND_LIMIT)
+      throw new JsonLimitError('bytes', 'too much stands around the list');
+    const isList = mark === 'open' && piece[at - 1] === OPEN_LIST;
+    if (this.#state === 'before' && this.#level === 1 && !isList && this.#around.trim() !== '') {
+      throw new SyntaxError('the text is not a list');
+    }
+    if (this.#state === 'after' || !isList || !this.#isBegun()) return at;
     this.#state = 'inside';
     this.#size.values = 0;
     return at;

@@ -9,6 +9,11 @@ const WAIT_MS = 20_000;
 /** One owner holds at most this share, so that whoever fills theirs leaves room for all others. */
 const OWNER_SHARE = 1 / 3;
 
+/** What is no larger waits in no line: it has room where larger ones have not, bytes. */
+export const SMALL_HOLD = 262_144;
+/** What is larger may fill so much of the whole. */
+const LARGE_SHARE = 3 / 4;
+
 /** Thrown where something does not fit beside what is held already; its message says what to do. */
 export class MemoryBudgetError extends Error {
   readonly code = 'MemoryBudget';
@@ -39,9 +44,17 @@ export interface MemoryShare {
 
 interface Waiter {
   owner: string;
-  by: number;
+  /** What it holds and what it wants. */
+  from: number;
+  to: number;
   go(): void;
 }
+
+type Want = Pick<Waiter, 'owner' | 'from' | 'to'>;
+
+const TAKEN =
+  'the memory that the operator has for answers and contents is taken by others: it is tried again. Where this stays so, ' +
+  'spread the work over more time';
 
 /**
  * The memory that everything from outside may take: answers while they arrive and are read, records and lists that
@@ -99,18 +112,15 @@ export class MemoryBudget {
         return size;
       },
       trySet: (to) => {
-        const fits = !isReleased && (to <= size || this.#fits(owner, to - size));
+        const fits = !isReleased && (to <= size || this.#fits({ owner, from: size, to }));
         if (fits) change(to);
         return fits;
       },
       set: async (to, signal) => {
         if (isReleased) return;
-        if (to <= size || this.#fits(owner, to - size)) {
-          change(to);
-          return;
-        }
-        if (to > this.most) throw this.#tooLarge();
-        await this.#wait({ owner, by: to - size, go: () => isReleased || change(to) }, signal);
+        const wanted: Waiter = { owner, from: size, to, go: () => isReleased || change(to) };
+        if (to <= size || this.#fits(wanted)) change(to);
+        else await this.#wait(wanted, signal);
       },
       release: () => {
         change(0);
@@ -120,35 +130,41 @@ export class MemoryBudget {
   }
 
   /** Whether it fits now, without getting ahead of anybody who waits for room of all. */
-  #fits(owner: string, by: number): boolean {
-    return (
-      this.#fitsAll(by) && this.#fitsOwner(owner, by) && !this.#waiting.some((other) => this.#isNext(other))
-    );
+  #fits(wanted: Want): boolean {
+    if (!this.#fitsAll(wanted) || !this.#fitsOwner(wanted)) return false;
+    return wanted.to <= SMALL_HOLD || !this.#waiting.some((other) => this.#fitsOwner(other));
   }
 
-  #fitsAll(by: number): boolean {
-    return this.#held + by <= this.capacity;
+  #fitsAll({ from, to }: Want): boolean {
+    return this.#held + to - from <= (to <= SMALL_HOLD ? this.capacity : this.capacity * LARGE_SHARE);
   }
 
-  #fitsOwner(owner: string, by: number): boolean {
-    return (this.#byOwner.get(owner) ?? 0) + by <= this.most;
+  #fitsOwner({ owner, from, to }: Want): boolean {
+    return (this.#byOwner.get(owner) ?? 0) + to - from <= this.most;
   }
 
-  /** Whose own share is full holds nobody else back. */
-  #isNext({ owner, by }: Waiter): boolean {
-    return this.#fitsOwner(owner, by);
-  }
-
-  #tooLarge(): MemoryBudgetError {
+  #refusal(why: string): MemoryBudgetError {
     this.#refused += 1;
-    return new MemoryBudgetError(
-      `it takes more memory than the operator gives one namespace (${megabytes(this.most)}): make it smaller, or have ` +
-        `the administrator raise the operator's memory limit`,
+    return new MemoryBudgetError(`${why}, or have the administrator raise the operator's memory limit`);
+  }
+
+  /** Two that hold much and want more would wait for each other: the second is refused at once. */
+  #wouldBlock(wanted: Want): boolean {
+    if (wanted.from <= SMALL_HOLD) return false;
+    const forOwn = !this.#fitsOwner(wanted);
+    return this.#waiting.some(
+      (other) => other.from > SMALL_HOLD && (forOwn ? other.owner === wanted.owner : this.#fitsOwner(other)),
     );
   }
 
   async #wait(wanted: Waiter, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
+    if (wanted.to > this.most) {
+      throw this.#refusal(
+        `it takes more memory than the operator gives one namespace (${megabytes(this.most)}): make it smaller`,
+      );
+    }
+    if (this.#wouldBlock(wanted)) throw this.#refusal(TAKEN);
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const waiter: Waiter = {
       ...wanted,
@@ -163,13 +179,7 @@ export class MemoryBudget {
       this.#serve();
     };
     const timer = this.#clock.setTimer(WAIT_MS, () => {
-      this.#refused += 1;
-      leave(
-        new MemoryBudgetError(
-          'the memory that the operator has for answers and contents is taken by others; it is tried again. Where this ' +
-            "stays so, have the administrator raise the operator's memory limit",
-        ),
-      );
+      leave(this.#refusal(TAKEN));
     });
     const onAbort = (): void => leave(signal?.reason as Error);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -194,13 +204,26 @@ export class MemoryBudget {
   /** Lets in order go on who fits now. */
   #serve(): void {
     for (;;) {
-      const next = this.#waiting.find((waiter) => this.#isNext(waiter));
-      if (next === undefined || !this.#fitsAll(next.by)) return;
+      const next =
+        this.#waiting.find(
+          (waiter) => this.#fitsOwner(waiter) && waiter.to <= SMALL_HOLD && this.#fitsAll(waiter),
+        ) ?? this.#waiting.find((waiter) => this.#fitsOwner(waiter));
+      if (next === undefined || !this.#fitsAll(next)) return;
       this.#waiting = this.#waiting.filter((other) => other !== next);
       next.go();
     }
   }
 }
+
+/** For whoever has no budget: everything fits. */
+export const unlimitedMemory: MemoryShare = {
+  open: () => ({
+    size: 0,
+    trySet: () => true,
+    set: () => Promise.resolve(),
+    release: () => undefined,
+  }),
+};
 
 /**
  * Bytes of the heap that JSON takes once it is parsed: its text, and so much for each value, as V8 was measured to
@@ -213,6 +236,21 @@ export function weightOf(bytes: number, values: number): number {
 }
 
 const VALUE_BYTES = 48;
+
+/** The same for a value that was parsed. */
+export function weigh(value: unknown): number {
+  let weight = 0;
+  const open: unknown[] = [value];
+  for (let one = open.pop(); open.length > 0 || one !== undefined; one = open.pop()) {
+    weight += VALUE_BYTES;
+    if (typeof one === 'string') weight += one.length;
+    if (typeof one !== 'object' || one === null) continue;
+    weight += VALUE_BYTES;
+    if (!Array.isArray(one)) weight += Object.keys(one).length * VALUE_BYTES;
+    for (const member of Object.values(one)) open.push(member);
+  }
+  return weight;
+}
 
 function megabytes(bytes: number): string {
   return `${Math.floor(bytes / 1_048_576)} MiB`;

@@ -13,8 +13,10 @@ export const serviceErrorClasses = {
   Timeout: 'Retryable',
   /** The connection broke before the answer was complete. */
   Broken: 'Retryable',
-  /** The answer was larger than the limit. */
+  /** The answer was larger than the limit, in bytes, in values, or in depth. */
   TooLarge: 'Retryable',
+  /** The operator's memory for answers is taken by others for the time being. */
+  MemoryFull: 'Retryable',
   /** The answer cannot be what the service says: no JSON, another record's id, a wrong type. */
   BadAnswer: 'Retryable',
   /** 3xx. Redirects are never followed, since they would carry the credential elsewhere. */
