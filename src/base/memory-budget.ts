@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** What memory is held for. */
-export const HELD_FOR = ['answers', 'records', 'lists', 'contents'] as const;
+export const HELD_FOR = ['answers', 'lists', 'contents'] as const;
 export type HeldFor = (typeof HELD_FOR)[number];
 
 /** So long something waits until it fits, milliseconds: less than a call or a pass may take. */
@@ -68,7 +68,7 @@ export class MemoryBudget {
   readonly #byUse = new Map<HeldFor, number>();
   #waiting: Waiter[] = [];
   #held = 0;
-  #refused = 0;
+  #onRefusal: () => void = () => undefined;
 
   /** @param capacity - bytes */
   constructor({ capacity, clock }: { capacity: number; clock: Clock }) {
@@ -86,9 +86,9 @@ export class MemoryBudget {
     return this.#waiting.length;
   }
 
-  /** How often something was refused so far. */
-  get refused(): number {
-    return this.#refused;
+  /** Hears of each refusal; one listener. */
+  onRefusal(listener: () => void): void {
+    this.#onRefusal = listener;
   }
 
   /** The most that one owner may hold, bytes. */
@@ -144,7 +144,7 @@ export class MemoryBudget {
   }
 
   #refusal(why: string): MemoryBudgetError {
-    this.#refused += 1;
+    this.#onRefusal();
     return new MemoryBudgetError(`${why}, or have the administrator raise the operator's memory limit`);
   }
 

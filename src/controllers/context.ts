@@ -1,4 +1,6 @@
 import type { Clock, Random } from '../base/clock.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
+import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient, Recorder } from '../kube/index.ts';
 import type { Connections } from './connection-handle.ts';
@@ -11,6 +13,10 @@ export interface OperatorContext {
   clock: Clock;
   random: Random;
   log: Logger;
+  /** The memory that everything from outside may take. */
+  memory: MemoryBudget;
+  /** When long lists and contents may be worked on. */
+  turns: Turns;
   kube: KubeClient;
   recorder: Recorder;
   installation: Installation;

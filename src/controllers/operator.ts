@@ -7,6 +7,8 @@ import { ANNOTATIONS } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
+import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Lane } from '../base/priority.ts';
 import type { Tracer } from '../base/tracer.ts';
@@ -49,6 +51,8 @@ export interface OperatorOptions {
   random: Random;
   log: Logger;
   recorder: Recorder;
+  memory: MemoryBudget;
+  turns: Turns;
   metrics?: Metrics;
   /** Each pass is a span of it, and each call to the service one inside. */
   tracer?: Tracer;
@@ -157,7 +161,7 @@ export class Operator implements Runner {
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
-    const { kube, namespace, clock, random, log, recorder, installationId } = this.#options;
+    const { kube, namespace, clock, random, log, recorder, installationId, memory, turns } = this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
       try {
@@ -177,7 +181,7 @@ export class Operator implements Runner {
           configMaps: this.#configMaps,
           secretWatch: this.#secretWatch,
         });
-        const context = { clock, random, log, kube, recorder, installation, digest, sources };
+        const context = { clock, random, log, memory, turns, kube, recorder, installation, digest, sources };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;

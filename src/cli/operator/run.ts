@@ -10,6 +10,7 @@ import {
   UndiciKubePort,
   type KubeConfigOptions,
 } from '../../kube/index.ts';
+import { EventLoopTurns } from '../../base/turns.ts';
 import { version } from '../version.ts';
 import { metricsEndpoint } from './metrics-endpoint.ts';
 import { ProcessMetrics } from './process-metrics.ts';
@@ -71,6 +72,7 @@ export async function runOperator(
       random,
       log,
       metrics,
+      turns: new EventLoopTurns(),
       ...(tracing === undefined ? {} : { tracer: tracing.tracer }),
       kubePort: countingPort(wire, metrics, host),
       leaderPort: countingPort(leaderWire, metrics, host),

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { MemoryBudget } from '../../base/memory-budget.ts';
 import type { Tracer } from '../../base/tracer.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
 import { Operator } from '../../controllers/operator.ts';
@@ -21,6 +24,7 @@ import {
   type ReflectorNotice,
 } from '../../kube/index.ts';
 import { createUndiciPort, type UndiciPortOptions } from '../../service/index.ts';
+import { showMemory } from './memory-metrics.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
 /** What an operator is told, whatever it reaches the API server and the service with. */
@@ -33,7 +37,7 @@ export interface WiringSettings {
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
-  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
+  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock' | 'turns'>;
   /** Absent: works without asking whether another does. */
   leader?: { name: string; leaseDurationMs?: number; renewDeadlineMs?: number; retryPeriodMs?: number };
   /** Where to serve health and metrics; absent: nowhere. */
@@ -51,6 +55,8 @@ export interface OperatorParts {
   kubePort: KubePort;
   /** The way of the leader election. @default the same */
   leaderPort?: KubePort;
+  /** When what holds the event loop may be done. @default at once */
+  turns?: Turns;
   /** Makes the way to a service. @default over HTTP by undici, to the endpoints that the settings allow */
   portFor?: PortFactory;
   /** Takes what happened. @default writes Events */
@@ -61,11 +67,20 @@ export interface OperatorParts {
   endpoints?: readonly Endpoint[];
 }
 
+/**
+ * Share of the heap's limit that is for what comes from outside. The caches of the resources, the program, and what is
+ * parsed at one moment (up to five times the bytes of one record) have the rest.
+ */
+const BUDGET_SHARE = 1 / 4;
+
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
   const { namespace, namespaces, installationId, watchSecrets, endpoints, leader, health, workers } =
     settings;
   const { clock, random, log, metrics, kubePort } = parts;
+  const { turns = noTurns } = parts;
+  const memory = new MemoryBudget({ capacity: getHeapStatistics().heap_size_limit * BUDGET_SHARE, clock });
+  showMemory(metrics, memory);
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
     parts.recorder ??
@@ -84,13 +99,15 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     random,
     log,
     recorder,
+    memory,
+    turns,
     metrics,
     ...(parts.tracer === undefined ? {} : { tracer: parts.tracer }),
     namespace,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
-    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
+    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock, turns })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
     onConnectionGone: (connection) => serviceMetrics.forget(connection),

@@ -60,12 +60,14 @@ interface NotReady {
   credentialsMissing: boolean;
 }
 
+type Pool = Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources' | 'memory' | 'turns'>;
+
 /**
  * The clients of all connections: one per endpoint and credential, with the budget and the breaker that all
  * kinds share. Keeps the last good credential in memory for deletions until the Connection itself is gone.
  */
 export class ConnectionPool implements Connections {
-  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
+  readonly #context: Pool;
   readonly #portFor: PortFactory;
   readonly #entries = new Map<string, Entry>();
   readonly #notReady = new Map<string, NotReady>();
@@ -76,7 +78,7 @@ export class ConnectionPool implements Connections {
   readonly #exists: (key: string) => boolean;
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
+    context: Pool;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
     /** Hears when a connection is gone; no call is told of afterwards. */
@@ -134,7 +136,8 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log, sources } = this.#context;
+    const { clock, random, log, sources, memory, turns } = this.#context;
+    const [namespace = ''] = key.split('/');
     const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
     const client = createServiceClient({
       port,
@@ -142,6 +145,8 @@ export class ConnectionPool implements Connections {
       headers,
       release,
       pace,
+      memory: memory.share(namespace),
+      turns,
       clock,
       random,
       log: log.child({ connection: key }),
