@@ -109,7 +109,12 @@ export class Operator implements Runner {
     this.#policyBoxes = new KindCache<PolicyBox>('PolicyBox', shared);
     this.#instances = new KindCache<Instance>('Instance', shared);
     this.#leases = new KindCache<InstanceLease>('InstanceLease', shared);
-    this.#configMaps = new Informer<StoredObject>({ ...shared, type: CONFIG_MAPS, metadataOnly: true });
+    this.#configMaps = new Informer<StoredObject>({
+      ...shared,
+      type: CONFIG_MAPS,
+      metadataOnly: true,
+      prune: nameAndVersion,
+    });
     this.#secretWatch =
       options.watchSecrets === true ? new SecretWatch({ ...shared, log: options.log }) : undefined;
     this.sources = [
@@ -179,6 +184,7 @@ export class Operator implements Runner {
           kube,
           clock,
           configMaps: this.#configMaps,
+          memory,
           secretWatch: this.#secretWatch,
         });
         const context = { clock, random, log, memory, turns, kube, recorder, installation, digest, sources };
@@ -437,6 +443,12 @@ export class Operator implements Runner {
       this.#leases,
     ] as unknown as KindCache<AnyResource>[];
   }
+}
+
+/** Annotations may be of 256 KiB, as what `kubectl apply` keeps of a ConfigMap's content is. */
+function nameAndVersion({ apiVersion, kind, metadata }: StoredObject): StoredObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } } as StoredObject;
 }
 
 /** Whether a change is one that its own controller acts upon: not the echo of a status write. */

@@ -41,6 +41,8 @@ export const serviceErrorClasses = {
   ServerError: 'Retryable',
   /** Not tried, since the last calls to this service failed; the cause is the last of these failures. */
   BreakerOpen: 'Retryable',
+  /** Not sent: what was to be sent has changed since it was looked at. It is looked at again. */
+  ContentChanged: 'Retryable',
   /** Not tried, since this client was closed. */
   Closed: 'Retryable',
 } as const satisfies Record<string, ServiceErrorClass>;

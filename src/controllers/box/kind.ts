@@ -72,7 +72,7 @@ async function resolveBox(
   if (wrong !== undefined) return { kind: 'waiting', verdict: verdict('NeedsUser', misnested(wrong)) };
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
-  const reading = { namespace, sources, digest, signal, secretsAfter };
+  const reading = { namespace, sources, digest, signal, secretsAfter, sum: { files: 0, secrets: 0 } };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,
@@ -87,7 +87,9 @@ async function resolveBox(
     if (source === undefined) continue;
     const event = EVENT_NAMES.toService(word);
     const file = await readFile(source, `events.${event}`, event, reading);
-    if (typeof file === 'string') return waitingFor(`spec.events.${word}: ${file}`);
+    if ('reason' in file) {
+      return { kind: 'waiting', verdict: { ...file, message: `spec.events.${word}: ${file.message}` } };
+    }
     events.push({ event, destinationPath: source.destinationPath, file });
   }
   const { description, requirements } = box.spec;
@@ -169,8 +171,4 @@ function idOf(
     return { kind: 'waiting', message: `Box "${name}" is not in place yet` };
   }
   return { kind: 'found', id };
-}
-
-function waitingFor(message: string): Resolution<Draft> {
-  return { kind: 'waiting', verdict: verdict('WaitingForReference', message) };
 }
