@@ -149,19 +149,19 @@ function counting(name: string): { hash: (bytes: Uint8Array) => string; of: stri
   return { hash, of };
 }
 
+const configMap = (resourceVersion: string): StoredObject =>
+  ({ metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion } }) as StoredObject;
+const hashOf = async (
+  { sources }: ReturnType<typeof make>,
+  key: string,
+  { hash }: ReturnType<typeof counting>,
+): Promise<string> => {
+  const content = await sources.hashed('shop', ref(key, 'ConfigMap'), hash);
+  return content.kind === 'found' ? `${content.hash} ${content.size}` : content.message;
+};
+
 // S3, R7
 describe('the contents of ConfigMaps', () => {
-  const configMap = (resourceVersion: string): StoredObject =>
-    ({ metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion } }) as StoredObject;
-  const hashOf = async (
-    { sources }: ReturnType<typeof make>,
-    key: string,
-    { hash }: ReturnType<typeof counting>,
-  ): Promise<string> => {
-    const content = await sources.hashed('shop', ref(key, 'ConfigMap'), hash);
-    return content.kind === 'found' ? `${content.hash} ${content.size}` : content.message;
-  };
-
   it('are read and hashed once, whichever keys are asked for, until the ConfigMap changes', async () => {
     const world = make({ a: 'one', b: 'two' });
     world.configMaps.remember(configMap('1'));

@@ -41,17 +41,17 @@ function found(startedAt: number): Read<readonly InstanceRecord[]> {
   return { kind: 'found', record: [{ id: `i-${startedAt}` }], startedAt };
 }
 
-describe('the memory that shared lists take', () => {
-  const take = async (world: ReturnType<typeof setup>, index: number, weight: number): Promise<void> => {
-    const list = world.shared.list('instances', 'w');
-    await settle();
-    world.asked[index]?.start(world.clock.monotonic());
-    world.asked[index]?.answer({ ...found(world.clock.monotonic()), weight } as Read<
-      readonly InstanceRecord[]
-    >);
-    await list;
-  };
+const take = async (world: ReturnType<typeof setup>, index: number, weight: number): Promise<void> => {
+  const list = world.shared.list('instances', 'w');
+  await settle();
+  world.asked[index]?.start(world.clock.monotonic());
+  world.asked[index]?.answer({ ...found(world.clock.monotonic()), weight } as Read<
+    readonly InstanceRecord[]
+  >);
+  await list;
+};
 
+describe('the memory that shared lists take', () => {
   it('is given back after a while, when a newer one comes, and at the end', async () => {
     const budget = new MemoryBudget({ capacity: 3_000, clock: new VirtualClock() });
     const world = setup(budget.share('shop'));

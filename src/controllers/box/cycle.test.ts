@@ -20,9 +20,10 @@ function boxCycle(start: Nesting, find: FindNested): string[] | undefined {
   return wrong?.kind === 'cycle' ? wrong.path : undefined;
 }
 
+const name = (index: number): string => `b${index}`;
+
 /** A chain of boxes, each of which contains the next, and how to find them. */
 function chain(length: number): { first: Nesting; last: Nesting; find: FindNested } {
-  const name = (index: number): string => `b${index}`;
   const boxes = new Map(
     Array.from({ length }, (_, i) => [name(i), box(name(i), ...(i + 1 < length ? [ref(name(i + 1))] : []))]),
   );

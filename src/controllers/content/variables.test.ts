@@ -58,6 +58,12 @@ async function resolved(variables: BoxVariable[], context = contextWith({})): Pr
   return outcome.variables;
 }
 
+/** What 40 variables come to. */
+const forty = (more: object, texts: Record<string, string>): Promise<unknown> =>
+  resolveVariables(
+    { 'spec.variables': Array.from({ length: 40 }, (_, i) => variable(`V${i}`, 'File', more)) },
+    contextWith(texts),
+  );
 const boxId = (name: string): { kind: 'waiting'; message: string } => ({
   kind: 'waiting',
   message: `Box "${name}" is not in place yet`,
@@ -155,21 +161,16 @@ describe('declared variables', () => {
 
   // S3
   it('hold so much and no more, which is told', async () => {
-    const outcome = (more: object, texts: Record<string, string>): Promise<unknown> =>
-      resolveVariables(
-        { 'spec.variables': Array.from({ length: 40 }, (_, i) => variable(`V${i}`, 'File', more)) },
-        contextWith(texts),
-      );
     const large = { file: { configMapKeyRef: { name: 'web', key: 'x' } } };
-    expect(await outcome(large, { 'ConfigMap/web/x': 'x'.repeat(1_000_000) })).toMatchObject({
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(1_000_000) })).toMatchObject({
       verdict: { reason: 'NotSupported', message: expect.stringContaining('may hold 32 MiB') },
     });
-    expect(await outcome(large, { 'ConfigMap/web/x': 'x'.repeat(800_000) })).toMatchObject({ kind: 'ready' });
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(800_000) })).toMatchObject({ kind: 'ready' });
     const password = { ...PASSWORD, type: 'Password' };
-    expect(await outcome(password, { 'Secret/db/password': 'x'.repeat(70_000) })).toMatchObject({
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(70_000) })).toMatchObject({
       verdict: { reason: 'NotSupported', message: expect.stringContaining('more than 64 KiB') },
     });
-    expect(await outcome(password, { 'Secret/db/password': 'x'.repeat(30_000) })).toMatchObject({
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(30_000) })).toMatchObject({
       verdict: { reason: 'NotSupported', message: expect.stringContaining('256 KiB') },
     });
   });

@@ -23,7 +23,7 @@ export interface IntakeOptions {
   /** Stops and goes on with the reading of the connection. */
   flow: { pause(): void; resume(): void };
   /** The memory for it is not to be had, it holds too many values, or the sink wants no more. */
-  onEnd(error: Error | undefined): void;
+  onEnd: (error: Error | undefined) => void;
 }
 
 /**

@@ -201,8 +201,8 @@ function send(
             // What came is enough to know that the rest is of no use.
             if (error === undefined) end(() => resolve(answer()), new Error('no more is wanted'));
             else {
-              const code = error instanceof JsonLimitError ? 'TooLarge' : 'MemoryFull';
-              fail(new ServiceTransportError(code, error.message, { maybeSent: true }));
+              const why = error instanceof JsonLimitError ? 'TooLarge' : 'MemoryFull';
+              fail(new ServiceTransportError(why, error.message, { maybeSent: true }));
             }
           },
         });
