@@ -79,12 +79,19 @@ describe('a list that is read piece by piece', () => {
     );
   });
 
-  it('keeps whole numbers of any size, and leaves out what it is told to', () => {
+  it('may be missing as a member, or null', () => {
+    for (const text of ['{"a":1}', '{"items":null,"b":[1]}']) {
+      expect(read(text, 3, { member: 'items' })).toMatchObject({ elements: [], around: JSON.parse(text) });
+    }
+    expect(() => read('{"items":[1', 3, { member: 'items' })).toThrow(SyntaxError);
+    expect(() => read('{"a":1', 3, { member: 'items' })).toThrow(SyntaxError);
+  });
+
+  it('keeps whole numbers of any size, and is parsed as it is told to', () => {
     const text = '[{"n":9007199254740993,"__proto__":{"x":1}},-18446744073709551616]';
-    expect(read(text, 7, { drop: (name) => name === '__proto__' }).elements).toEqual([
-      { n: 9007199254740993n },
-      -18446744073709551616n,
-    ]);
+    expect(
+      read(text, 7, { parse: (piece) => parseExactJson(piece, (name) => name === '__proto__') }).elements,
+    ).toEqual([{ n: 9007199254740993n }, -18446744073709551616n]);
   });
 
   it('is refused where its bytes are no UTF-8', () => {

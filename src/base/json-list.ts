@@ -14,8 +14,8 @@ export interface JsonListOptions {
   member?: string;
   /** Of each element. */
   limits: JsonLimits;
-  /** Members that are left out, at any depth. */
-  drop?: (name: string) => boolean;
+  /** Throws a SyntaxError for what is no JSON. @default as it is, whole numbers exact */
+  parse?: (text: string) => unknown;
   /** Takes elements as they come, in order, with the bytes and values (see {@link JsonSize}) that they took. */
   take(elements: unknown[], bytes: number, values: number): void;
 }
@@ -65,8 +65,10 @@ export class JsonList {
 
   /** Whether the text is complete; answers what stands around the list, with an empty one in its place. */
   end(): unknown {
-    if (this.#state !== 'after') throw new SyntaxError('the text ends before its list does');
-    return parseExactJson(utf8.decode(Buffer.from(this.#around, 'latin1')), this.#options.drop);
+    // As a member it may be missing, or null.
+    const isMissing = this.#state === 'before' && this.#options.member !== undefined;
+    if (this.#state !== 'after' && !isMissing) throw new SyntaxError('the text ends before its list does');
+    return this.#parse(utf8.decode(Buffer.from(this.#around, 'latin1')));
   }
 
   #inside(piece: Uint8Array, from: number): number {
@@ -144,7 +146,11 @@ export class JsonList {
 
   #elements(): unknown[] {
     const text = utf8.decode(Buffer.concat(this.#kept, this.#keptBytes));
-    return parseExactJson(`[${text}]`, this.#options.drop) as unknown[];
+    return this.#parse(`[${text}]`) as unknown[];
+  }
+
+  #parse(text: string): unknown {
+    return (this.#options.parse ?? parseExactJson)(text);
   }
 }
 

@@ -95,12 +95,13 @@ export class Operator implements Runner {
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    const { kube, clock, random, metrics, namespaces, onNotice } = options;
+    const { kube, clock, random, turns, metrics, namespaces, onNotice } = options;
     this.#metrics = metrics === undefined ? undefined : new DomainMetrics(metrics, clock);
     const shared = {
       port: kube.port,
       clock,
       random,
+      turns,
       ...(namespaces === undefined ? {} : { namespaces }),
       ...(onNotice === undefined ? {} : { onNotice }),
     };
