@@ -2,7 +2,7 @@
  * Runs the operator, at the chart's memory limit, against hostile services and hostile manifests: a real control plane,
  * and the real program from its bundle. Says for each shape whether it went on working, and what it took. Ends with 1
  * where it was restarted, lost its leadership, or would have been killed for its memory.
- * Usage: node test/alive/main.ts [--only objects,chain-2500] [--delay 200]
+ * Usage: node test/alive/main.ts [--only objects,chain-2500] [--delay 200] [--cpu-prof <folder>]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,8 +19,13 @@ import { SHAPES } from './shapes.ts';
 import { AliveWorld, chartLimits } from './world.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, delay: { type: 'string', default: '200' } },
+  options: {
+    only: { type: 'string' },
+    delay: { type: 'string', default: '200' },
+    'cpu-prof': { type: 'string' },
+  },
 });
+const profile = values['cpu-prof'];
 const only = values.only?.split(',');
 const shapes = SHAPES.filter(({ name }) => only === undefined || only.includes(name));
 const limits = chartLimits();
@@ -51,6 +56,7 @@ try {
       kubeconfigFile,
       main,
       heap: limits.heap,
+      nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
       say,
     });
     await shape.prepare(world);

@@ -7,7 +7,16 @@ const MIB = 1_048_576;
 export function headOf({ memory, heap }: { memory: number; heap: number }): string {
   return (
     `memory limit ${memory / MIB} MiB, heap ${heap} MiB\n` +
-    row('shape', 'restarts', 'leadership', 'peak RSS', 'longest delay', "another's edit", 'became')
+    row(
+      'shape',
+      'restarts',
+      'leadership',
+      'peak RSS',
+      'longest delay',
+      'without waiting',
+      "another's edit",
+      'became',
+    )
   );
 }
 
@@ -18,6 +27,7 @@ export function rowOf({ name }: Shape, seen: Seen): string {
     seen.leadershipLost ? 'lost' : 'kept',
     `${(seen.peakRss / MIB).toFixed(0)} MiB`,
     `${seen.longestDelay.toFixed(0)} ms`,
+    `${seen.longestHold.toFixed(0)} ms`,
     `${(seen.victim / 1_000).toFixed(1)} s`,
     seen.reasons,
   );
@@ -25,11 +35,11 @@ export function rowOf({ name }: Shape, seen: Seen): string {
 
 /** Whether it went on working. */
 export function isAlive(seen: Seen, { memory, delay }: { memory: number; delay: number }): boolean {
-  return seen.restarts === 0 && !seen.leadershipLost && seen.peakRss < memory && seen.longestDelay < delay;
+  return seen.restarts === 0 && !seen.leadershipLost && seen.peakRss < memory && seen.longestHold < delay;
 }
 
 function row(...cells: readonly string[]): string {
-  const widths = [18, 8, 10, 9, 13, 14, 0];
+  const widths = [18, 8, 10, 9, 13, 15, 14, 0];
   return cells
     .map((cell, i) => cell.padEnd(widths[i] ?? 0))
     .join('  ')
