@@ -6,6 +6,7 @@ import type { KubeClient, Recorder } from '../kube/index.ts';
 import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
 import type { Installation } from './installation.ts';
+import type { KeptRecords } from './kept-records.ts';
 import type { Sources } from './sources.ts';
 
 /** What every controller is given. */
@@ -15,6 +16,8 @@ export interface OperatorContext {
   log: Logger;
   /** The memory that everything from outside may take. */
   memory: MemoryBudget;
+  /** The records that are remembered between passes. */
+  kept: KeptRecords;
   /** When long lists and contents may be worked on. */
   turns: Turns;
   kube: KubeClient;

@@ -31,7 +31,9 @@ import {
 } from '../kube/index.ts';
 import type { CallReport } from '../service/index.ts';
 import { boxKind, containsBox, nestedIn } from './box/index.ts';
+import type { CacheRoom } from './cache-room.ts';
 import { KindCache } from './cache.ts';
+import type { KeptRecords } from './kept-records.ts';
 import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
 import { Digest } from './digest.ts';
@@ -52,6 +54,9 @@ export interface OperatorOptions {
   log: Logger;
   recorder: Recorder;
   memory: MemoryBudget;
+  /** What the caches have for large resources. */
+  room: CacheRoom;
+  kept: KeptRecords;
   turns: Turns;
   metrics?: Metrics;
   /** Each pass is a span of it, and each call to the service one inside. */
@@ -102,6 +107,7 @@ export class Operator implements Runner {
       clock,
       random,
       turns,
+      room: options.room,
       ...(namespaces === undefined ? {} : { namespaces }),
       ...(onNotice === undefined ? {} : { onNotice }),
     };
@@ -167,7 +173,8 @@ export class Operator implements Runner {
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
-    const { kube, namespace, clock, random, log, recorder, installationId, memory, turns } = this.#options;
+    const { kube, namespace, clock, random, log, recorder, installationId, memory, kept, turns } =
+      this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
       try {
@@ -188,7 +195,19 @@ export class Operator implements Runner {
           memory,
           secretWatch: this.#secretWatch,
         });
-        const context = { clock, random, log, memory, turns, kube, recorder, installation, digest, sources };
+        const context = {
+          clock,
+          random,
+          log,
+          memory,
+          kept,
+          turns,
+          kube,
+          recorder,
+          installation,
+          digest,
+          sources,
+        };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -263,10 +282,14 @@ export class Operator implements Runner {
   }
 
   #controller(kind: KindName, reconcile: Reconcile): Controller {
-    const { clock, random, metrics, log, workers } = this.#options;
+    const { clock, random, metrics, log, turns, workers } = this.#options;
     return new Controller({
       name: kind.toLowerCase(),
-      reconcile: this.#traced(kind, reconcile),
+      // One after the other: what a hundred passes do at once nothing else comes between.
+      reconcile: this.#traced(kind, async (key, run) => {
+        await turns.take();
+        return reconcile(key, run);
+      }),
       clock,
       random,
       logger: log,

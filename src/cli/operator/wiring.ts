@@ -7,7 +7,9 @@ import { MemoryBudget } from '../../base/memory-budget.ts';
 import type { Tracer } from '../../base/tracer.ts';
 import { noTurns, type Turns } from '../../base/turns.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
+import { CacheRoom } from '../../controllers/cache-room.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
+import { KeptRecords } from '../../controllers/kept-records.ts';
 import { Operator } from '../../controllers/operator.ts';
 import {
   CONFIG_MAPS,
@@ -68,10 +70,10 @@ export interface OperatorParts {
 }
 
 /**
- * Share of the heap's limit that is for what comes from outside. The caches of the resources, the program, and what is
- * parsed at one moment (up to five times the bytes of one record) have the rest.
+ * Shares of the heap's limit: for what comes from outside and is in hand, for resources that are large, for the records
+ * that are remembered. The program, resources that are not large, and what is parsed at one moment have the rest.
  */
-const BUDGET_SHARE = 1 / 4;
+const SHARES = { budget: 1 / 4, largeResources: 1 / 5, records: 1 / 8 };
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
@@ -79,7 +81,8 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const { turns = noTurns } = parts;
-  const memory = new MemoryBudget({ capacity: getHeapStatistics().heap_size_limit * BUDGET_SHARE, clock });
+  const heap = getHeapStatistics().heap_size_limit;
+  const memory = new MemoryBudget({ capacity: heap * SHARES.budget, clock });
   showMemory(metrics, memory);
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
@@ -100,6 +103,8 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     log,
     recorder,
     memory,
+    room: new CacheRoom(heap * SHARES.largeResources),
+    kept: new KeptRecords(heap * SHARES.records),
     turns,
     metrics,
     ...(parts.tracer === undefined ? {} : { tracer: parts.tracer }),
