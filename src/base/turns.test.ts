@@ -32,6 +32,20 @@ describe('turns at the event loop', () => {
     expect(new Set(done.slice(0, 10)).size).toBe(5);
   });
 
+  it('go round the owners, so that who has much to do holds up nobody else', async () => {
+    let now = 0;
+    const turns = new EventLoopTurns(() => now);
+    const order: string[] = [];
+    const work = async (owner: string): Promise<void> => {
+      await turns.of(owner).take();
+      now += 4;
+      order.push(owner);
+    };
+    const all = [...Array.from({ length: 20 }, () => work('busy')), work('a'), work('b'), work('a')];
+    await Promise.all(all);
+    expect(order.slice(0, 7)).toEqual(['busy', 'busy', 'a', 'b', 'busy', 'a', 'busy']);
+  });
+
   it('cost no turn of the loop where little is done', async () => {
     const turns = new EventLoopTurns(() => 0);
     let immediates = 0;

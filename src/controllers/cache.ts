@@ -137,7 +137,9 @@ const SMALL_PART = 4_096;
 
 /** What is kept of a resource that is too large: enough to say so, to see what it holds, and to let go of it. */
 function outlineOf<R extends AnyResource>(raw: Held<R>, most: number): Held<R> {
-  const spec = Object.fromEntries(Object.entries(raw.spec ?? {}).filter(([, part]) => weigh(part) <= SMALL_PART));
+  const spec = Object.fromEntries(
+    Object.entries(raw.spec ?? {}).filter(([, part]) => weigh(part) <= SMALL_PART),
+  );
   const message =
     `It takes more memory than the operator has for the large resources of one namespace, or of all ` +
     `(${Math.floor(most / 1_048_576)} MiB for one): put scripts and files into ConfigMaps, or have the administrator ` +

@@ -287,7 +287,8 @@ export class Operator implements Runner {
       name: kind.toLowerCase(),
       // One after the other: what a hundred passes do at once nothing else comes between.
       reconcile: this.#traced(kind, async (key, run) => {
-        await turns.take();
+        const [namespace = ''] = key.split('/');
+        await turns.of(namespace).take();
         return reconcile(key, run);
       }),
       clock,

@@ -2,7 +2,7 @@
  * Runs the operator, at the chart's memory limit, against hostile services and hostile manifests: a real control plane,
  * and the real program from its bundle. Says for each shape whether it went on working, and what it took. Ends with 1
  * where it was restarted, lost its leadership, or would have been killed for its memory.
- * Usage: node test/alive/main.ts [--only objects,chain-2500] [--delay 200] [--cpu-prof <folder>]
+ * Usage: node test/alive/main.ts [--only objects,chain-2500] [--delay 200] [--seconds <at most, a shape>] [--cpu-prof <folder>]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     delay: { type: 'string', default: '200' },
+    seconds: { type: 'string' },
     'cpu-prof': { type: 'string' },
   },
 });
@@ -60,7 +61,10 @@ try {
       say,
     });
     await shape.prepare(world);
-    const seen = await world.run(shape.seconds, () => shape.meanwhile?.(world) ?? Promise.resolve());
+    const seen = await world.run(
+      Math.min(shape.seconds, Number(values.seconds ?? Infinity)),
+      () => shape.meanwhile?.(world) ?? Promise.resolve(),
+    );
     process.stdout.write(`${rowOf(shape, seen)}\n`);
     if (!isAlive(seen, { memory: limits.memory, delay: Number(values.delay) })) process.exitCode = 1;
   }

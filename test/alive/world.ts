@@ -201,6 +201,7 @@ export class AliveWorld implements AsyncDisposable {
     for (const kind of ['Connection', 'Box', 'Instance'] as const) {
       const items = await this.#client.list<Shown & KubeObject>(typeOfKind(kind), {
         namespace: this.namespace,
+        pageSize: 50,
       });
       for (const { status } of items) {
         const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -112,7 +112,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
-    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock, turns })),
+    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
     onConnectionGone: (connection) => serviceMetrics.forget(connection),

@@ -1,5 +1,6 @@
 import type { Connection } from '../../api/connection.ts';
 import { parseDuration } from '../../base/duration.ts';
+import type { Turns } from '../../base/turns.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import {
   createServiceClient,
@@ -18,6 +19,7 @@ export type PortFactory = (options: {
   endpoint: string;
   ca: string | undefined;
   connections: number;
+  turns: Turns;
 }) => ClosablePort;
 
 /** What a probe that went well has found. */
@@ -136,9 +138,10 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log, sources, memory, turns } = this.#context;
+    const { clock, random, log, sources, memory } = this.#context;
     const [namespace = ''] = key.split('/');
-    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
+    const turns = this.#context.turns.of(namespace);
+    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight, turns });
     const client = createServiceClient({
       port,
       credentials,

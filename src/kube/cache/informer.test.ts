@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { listAnswer, refusal, ScriptedPort, ScriptedWatch } from '../../../test/support/scripted-port.ts';
 import { widget, WIDGETS, type Widget } from '../../../test/support/widgets.ts';
+import type { Turns } from '../../base/turns.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 import { InvalidPathError } from '../object.ts';
 import { METADATA_ONLY } from '../port.ts';
@@ -56,7 +57,10 @@ describe('Informer', () => {
   it('keeps an own write that is answered while a long list is gone through', async () => {
     const names = Array.from({ length: 120 }, (_, i) => `w${i}`);
     const gates: (() => void)[] = [];
-    const turns = { take: () => new Promise<void>((resolve) => void gates.push(resolve)) };
+    const turns: Turns = {
+      take: () => new Promise<void>((resolve) => void gates.push(resolve)),
+      of: () => turns,
+    };
     const { informer, port, start } = make({ turns });
     port.onRequest = () =>
       listAnswer(

@@ -53,6 +53,8 @@ interface Reading<T> {
 
 /** Smaller bodies are neither weighed nor charged, bytes. */
 const SMALL_BODY = 16_384;
+/** What a call takes by itself: its connection, and what waits there of the answer, bytes. */
+const CALL_BYTES = 131_072;
 /** What weighs more is charged for a while after it was read, since whoever asked has it in hand, bytes. */
 const SMALL_RECORD = 65_536;
 /** For so long: the more it weighs the longer, milliseconds. */
@@ -231,14 +233,14 @@ export class Caller {
       turn.permit.refund();
       return this.#refusedByBreaker(spec, options, entry, waitedMs);
     }
-    const sending = this.#options.memory.open('answers');
+    // Of what is sent, until the answer comes; then of the answer.
     const hold = this.#options.memory.open('answers');
     // Only now: what stands in line must not hold what it will send.
     const request = this.#request(spec, options, token, { path, hold, list: reading.list });
     try {
-      await sending.set(sizeOf(request.body), options.signal);
+      await hold.set(CALL_BYTES + sizeOf(request.body), options.signal);
     } catch (error) {
-      sending.release();
+      hold.release();
       turn.permit.refund();
       breaker.undecided(entry.ticket);
       if (!(error instanceof MemoryBudgetError)) throw error;
@@ -253,8 +255,6 @@ export class Caller {
     } catch (error) {
       hold.release();
       throw error;
-    } finally {
-      sending.release();
     }
     const endedAt = stamps.next();
     const attempt = this.#judge(outcome, spec, reading.decode, secrets, { startedAt, endedAt });

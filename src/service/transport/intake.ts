@@ -4,7 +4,7 @@ import type { Turns } from '../../base/turns.ts';
 import type { BodySink } from '../port.ts';
 
 /** So much of a body waits here until there is a turn for it; more is left to the network, bytes. */
-const WAITING = { high: 262_144, low: 65_536 };
+const WAITING = { high: 131_072, low: 32_768 };
 
 /** What an {@link Intake} is made of. */
 export interface IntakeOptions {
