@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import { Digest } from '../digest.ts';
-import type { SourceContent, SourceRef, Sources } from '../sources.ts';
+import type { HashedContent, OpenContent, SourceContent, SourceRef, Sources } from '../sources.ts';
+import { textOf } from './test-file.ts';
 import {
   combineVariable,
   hashOfVariables,
@@ -33,8 +34,18 @@ function contextWith(
         : { kind: 'found', bytes: typeof text === 'string' ? Buffer.from(text) : text },
     );
   };
-  const sources = { read } as unknown as Sources;
-  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, asked, ...more };
+  const open = async (namespace: string, ref: SourceRef): Promise<OpenContent> => {
+    const content = await read(namespace, ref);
+    return content.kind === 'found' ? { ...content, release: () => undefined } : content;
+  };
+  const hashed: Sources['hashed'] = async (namespace, ref, hash): Promise<HashedContent> => {
+    const content = await read(namespace, ref);
+    if (content.kind === 'missing') return content;
+    return { kind: 'found', hash: hash(content.bytes), size: content.bytes.byteLength };
+  };
+  const sources = { read, open, hashed } as unknown as Sources;
+  const sum = { files: 0, secrets: 0 };
+  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, sum, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
@@ -47,6 +58,12 @@ async function resolved(variables: BoxVariable[], context = contextWith({})): Pr
   return outcome.variables;
 }
 
+/** What 40 variables come to. */
+const forty = (more: object, texts: Record<string, string>): Promise<unknown> =>
+  resolveVariables(
+    { 'spec.variables': Array.from({ length: 40 }, (_, i) => variable(`V${i}`, 'File', more)) },
+    contextWith(texts),
+  );
 const boxId = (name: string): { kind: 'waiting'; message: string } => ({
   kind: 'waiting',
   message: `Box "${name}" is not in place yet`,
@@ -120,7 +137,8 @@ describe('declared variables', () => {
     });
     const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
     const [sent] = await resolved([file], contextWith({ 'Secret/db/password': bytes }));
-    expect(sent?.file?.bytes).toEqual(bytes);
+    const content = await sent?.file?.open(new AbortController().signal);
+    expect(content).toMatchObject({ kind: 'found', bytes });
   });
 
   // B12
@@ -138,7 +156,23 @@ describe('declared variables', () => {
     }
     const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
     const [sent] = await resolved([file], contextWith({ 'Secret/db/password': 'text\n' }));
-    expect(Buffer.from(sent?.file?.bytes ?? []).toString()).toBe('text\n');
+    expect(await textOf(sent?.file)).toBe('text\n');
+  });
+
+  // S3
+  it('hold so much and no more, which is told', async () => {
+    const large = { file: { configMapKeyRef: { name: 'web', key: 'x' } } };
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(1_000_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('may hold 32 MiB') },
+    });
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(800_000) })).toMatchObject({ kind: 'ready' });
+    const password = { ...PASSWORD, type: 'Password' };
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(70_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('more than 64 KiB') },
+    });
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(30_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('256 KiB') },
+    });
   });
 
   it('that lack something say which variable and what', async () => {
@@ -200,7 +234,7 @@ describe('the content of a file', () => {
     const context = contextWith({ 'Secret/web/run.sh': 'echo secret', 'ConfigMap/web/run.sh': 'echo map' });
     const read = async (source: object, path: string): Promise<unknown> => {
       const file = await readFile(source, path, 'install', context);
-      return typeof file === 'string' ? file : [Buffer.from(file.bytes).toString(), file.contentType];
+      return 'reason' in file ? file.message : [await textOf(file), file.contentType];
     };
     const ref = { name: 'web', key: 'run.sh' };
     expect(await read({ inline: 'echo here' }, 'events.install')).toEqual([

@@ -81,6 +81,7 @@ export async function resolveInstance(
     digest: context.digest,
     signal,
     secretsAfter,
+    sum: { files: 0, secrets: 0 },
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);

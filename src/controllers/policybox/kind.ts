@@ -60,6 +60,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
       digest: context.digest,
       signal,
       secretsAfter,
+      sum: { files: 0, secrets: 0 },
     },
   );
   if (variables.kind === 'waiting') return variables;
