@@ -8,10 +8,10 @@ import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
 import { createAddressCheck } from './addresses.ts';
 import { directConnect, forwardConnect, tunnelConnect } from './connect.ts';
-import type { Resolve } from './connect.ts';
 import type { Endpoint, EndpointRules } from './endpoint.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { callFailure } from './failures.ts';
+import type { Resolve } from './resolve.ts';
 
 export interface UndiciPortOptions extends EndpointRules {
   /** `https://host[:port][/base]`, without userinfo, query and fragment. */
