@@ -5,7 +5,11 @@ import { podValues } from './pod-values.ts';
 import { healthValues, reviewsValue } from './serving-values.ts';
 
 const NAME = { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 };
-const HOST = { pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])$' };
+/** The operator says more of an entry that passes this and can never match. */
+const HOST = {
+  pattern:
+    '^((\\*|(\\*\\.)?[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?|\\[[0-9A-Fa-f:.]+\\])(:([0-9]{1,5}|\\*))?|[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*)$',
+};
 
 /** The one value of both charts that is about CRDs. */
 export const CRD_VALUES = group('The definitions of the kinds.', {
@@ -28,7 +32,7 @@ export const VALUES: Group = group('', {
   crds: CRD_VALUES,
   allowedHosts: texts(
     [],
-    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
+    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host; with a port (`deploy.example.com:8443`, or `:*` for every port) where it is not the own one of https or http. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
     HOST,
   ),
   namespaces: texts(

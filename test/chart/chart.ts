@@ -90,7 +90,7 @@ export function podSpecOf(deployment: Rendered): PodSpec {
 
 /** Values that switch on everything that can be. */
 export const EVERYTHING = {
-  allowedHosts: ['deploy.example.com', '*.example.org'],
+  allowedHosts: ['deploy.example.com', '*.example.org:8443'],
   rbac: { metricsReviews: 'Always' },
   metrics: {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },

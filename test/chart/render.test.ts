@@ -101,6 +101,8 @@ describe('the values', () => {
     ['an unknown one in a group', { image: { version: '1' } }, "additional properties 'version' not allowed"],
     ['a type that does not fit', { allowedHosts: 'deploy.example.com' }, '/allowedHosts'],
     ['an endpoint where a host belongs', { allowedHosts: ['https://deploy.example.com'] }, '/allowedHosts/0'],
+    ['a host with a dot at its end', { allowedHosts: ['deploy.example.com.'] }, '/allowedHosts/0'],
+    ['a port that is none', { allowedHosts: ['deploy.example.com:https'] }, '/allowedHosts/0'],
     ['a digest that is none', { image: { digest: 'latest' } }, '/image/digest'],
     [
       'a proxy of another kind',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+// Not by the index: help and completion need nothing of a client.
+import { readAllowedHost } from '../../service/transport/hosts.ts';
 import { defineCommand } from '../command.ts';
 import { errorText, isForeseen } from '../error-text.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
@@ -19,7 +20,7 @@ export const operatorCommand = defineCommand({
 SIGTERM or ^C ends it in good order: no new work, what is under way is finished, the lease is given back; a
 second one ends it at once. When leadership is lost it ends with 1, to be started anew.
 No host may be called until --allowed-hosts names it: whoever may write a Connection must not be able to send a
-credential elsewhere.`,
+credential elsewhere. An entry without a port means the own one of https (443) or http (80).`,
   async run(flags, io) {
     const proxies = proxiesOf(io.env);
     const told = settingsOf(flags);
@@ -117,18 +118,11 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
   };
 }
 
-/** Patterns that would never match are a mistake; hosts have neither scheme, port nor path. */
-function checkAllowedHost(host: string): void {
-  const name = host.replace(/^\*\./, '');
-  if (
-    host === '*' ||
-    isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 ||
-    /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name)
-  )
-    return;
-  throw new UsageError(
-    `--allowed-hosts ${host}: write a host alone, such as deploy.example.com, *.example.com, 10.0.0.7 or *`,
-  );
+/** What would never match is a mistake that nobody notices. */
+function checkAllowedHost(entry: string): void {
+  const read = readAllowedHost(entry);
+  if (read.kind === 'wrong')
+    throw new UsageError(`--allowed-hosts ${JSON.stringify(entry)}: ${read.message}`);
 }
 
 function collectorAt(text: string): URL {

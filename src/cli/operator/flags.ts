@@ -61,7 +61,7 @@ export const OPERATOR_FLAGS = {
     default: [] as readonly string[],
     defaultText: 'none',
     description:
-      'hosts that a Connection may name: exact names, *.example.com, or * for every host (repeatable, or with commas)',
+      'hosts that a Connection may name: exact names, *.example.com, or * for every host; with a port (host:8443, host:*) where it is not the own one of https or http (repeatable, or with commas)',
   },
   allowInsecure: {
     flag: '--allow-insecure [boolean]',

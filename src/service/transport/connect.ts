@@ -1,4 +1,3 @@
-import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAddressCheck } from './addresses.ts';
 import { EndpointError, parseEndpoint } from './endpoint.ts';
 
-const any = { allowedHosts: ['*'] };
+const any = { allowedHosts: ['*:*'] };
 
 describe('endpoints', () => {
   it('keeps origin and base path', () => {
@@ -22,6 +22,8 @@ describe('endpoints', () => {
     ['http://x', any, 'EndpointInsecure'],
     ['https://x', { allowedHosts: ['y'] }, 'HostNotAllowed'],
     ['https://x', { allowedHosts: [] }, 'HostNotAllowed'],
+    ['https://x:8443', { allowedHosts: ['x', '*'] }, 'HostNotAllowed'],
+    ['https://x', { allowedHosts: ['x:8443'] }, 'HostNotAllowed'],
     ['https://127.0.0.1', any, 'HostNotAllowed'],
     ['https://2130706433', any, 'HostNotAllowed'],
     ['https://0x7f.1', any, 'HostNotAllowed'],

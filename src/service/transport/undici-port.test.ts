@@ -34,7 +34,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 function open(endpoint: string, options: Partial<UndiciPortOptions> = {}): ClosablePort {
   const port = createUndiciPort({
     endpoint,
-    allowedHosts: ['*'],
+    allowedHosts: ['*:*'],
     allowInsecure: true,
     allowLoopback: true,
     clock: systemClock,
