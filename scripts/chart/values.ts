@@ -65,6 +65,11 @@ export const VALUES: Group = group('', {
       false,
       'Follow Secrets, so that an edited one is seen at once: grants list and watch on them. Only their metadata is asked for, but RBAC cannot tell that from reading them all. Without it they are read by name, and looked at again every so often.',
     ),
+    selector: text(
+      '',
+      'Read only Secrets that carry these labels, such as `boxwright.dev/use=true`; with commas, all of them. Empty: every Secret that a resource names. The operator keeps to it; RBAC cannot.',
+      { pattern: '^[^!()]*$' },
+    ),
   }),
   rbac: group('Rights.', {
     create: flag(true, 'Create Roles and bindings for the operator.'),

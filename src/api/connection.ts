@@ -184,7 +184,7 @@ export const ConnectionSpecSchema = object(
     ),
     credentialsRef: reference(
       'Secret',
-      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Can be changed.',
+      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Its type is Opaque, boxwright.dev/credentials, or kubernetes.io/basic-auth, where `username` stands for the email. Can be changed.',
     ),
     schemaBase: defaulted(
       text(

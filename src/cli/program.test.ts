@@ -105,6 +105,8 @@ describe('a mistake on the command line', () => {
     [['operator', '--allowed-hosts', 'bücher.example'], 'write xn--bcher-kva.example'],
     [['operator', '--allowed-hosts', 'host.,deploy.example.com'], '--allowed-hosts "host."'],
     [['operator', '--allowed-hosts', 'deploy.example.com:0'], '1 to 65535'],
+    [['operator', '--secret-selector', 'a!=b'], '--secret-selector: "a!=b" is no label'],
+    [['operator', '--secret-selector='], '--secret-selector: "" is no label'],
     [['dev', '--system-namespace', '-'], '--system-namespace "-"'],
     [['help', 'operater'], 'Did you mean operator?'],
     [['sandbox', '--duration', 'deploy=soon'], 'give milliseconds'],

@@ -39,6 +39,7 @@ import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
+import type { SecretSelector } from './secret-policy.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
 
@@ -60,6 +61,8 @@ export interface OperatorOptions {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
+  /** Labels that a Secret has to carry for anything of it to be read. @defaultValue none */
+  secretSelector?: SecretSelector;
   portFor: PortFactory;
   /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
@@ -173,6 +176,7 @@ export class Operator implements Runner {
           clock,
           configMaps: this.#configMaps,
           secretWatch: this.#secretWatch,
+          secretSelector: this.#options.secretSelector,
         });
         const context = { clock, random, log, kube, recorder, installation, digest, sources };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };

@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { CONFIG_MAPS, Informer, KubeClient, type KubeAnswer, type StoredObject } from '../kube/index.ts';
 import { answer, refusal, ScriptedPort } from '../../test/support/scripted-port.ts';
+import { readSecretSelector, type SecretSelector } from './secret-policy.ts';
+import { credentialsIn } from './connection/credentials.ts';
 import { KubeSources, type SourceRef } from './sources.ts';
 
 const ref = (key: string, kind: SourceRef['kind'] = 'Secret'): SourceRef => ({ kind, name: 'db', key });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Sources over a port that answers every read so; `secret` changes what the Secret holds. */
-function make(first: KubeAnswer | Record<string, string>) {
+function make(
+  first: KubeAnswer | Record<string, string>,
+  more: { type?: string; secretSelector?: SecretSelector } = {},
+) {
   const clock = new VirtualClock();
   const port = new ScriptedPort();
   let now = first;
@@ -17,11 +22,12 @@ function make(first: KubeAnswer | Record<string, string>) {
       ? (now as KubeAnswer)
       : answer(200, {
           metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion: '1' },
+          ...(more.type === undefined ? {} : { type: more.type }),
           data: now,
         });
   const configMaps = new Informer<StoredObject>({ port, type: CONFIG_MAPS, clock, random: () => 0.5 });
   const kube = new KubeClient(port, { clock, random: () => 0.5 });
-  const sources = new KubeSources({ kube, clock, configMaps });
+  const sources = new KubeSources({ kube, clock, configMaps, secretSelector: more.secretSelector });
   const read = async (key: string, options = {}, kind: SourceRef['kind'] = 'Secret'): Promise<string> => {
     const content = await sources.read('shop', ref(key, kind), options);
     return content.kind === 'found' ? Buffer.from(content.bytes).toString() : content.message;
@@ -48,6 +54,23 @@ describe('a key of a Secret', () => {
   it('that is too large is not handed on', async () => {
     const { read } = make({ big: base64('x'.repeat(1_048_577)) });
     expect(await read('big')).toBe('key "big" of Secret "db" holds more than 1 MiB');
+  });
+});
+
+// S10.
+describe('a Secret that is none of the operator’s business', () => {
+  it.each([
+    [{ type: 'kubernetes.io/service-account-token' }, 'is of type kubernetes.io/service-account-token'],
+    [{ secretSelector: readSecretSelector('use=boxwright') }, 'lacks the label use=boxwright'],
+  ])('gives nothing, neither as content nor as a login', async (more, why) => {
+    const { read, sources } = make({ token: base64('CANARY') }, more);
+    expect(await read('token')).toContain(`Secret "db" ${why}`);
+    const whole = await sources.secret('shop', 'db');
+    expect(whole).toMatchObject({ data: {}, refused: expect.stringContaining(why) as string });
+    expect(credentialsIn('db', whole)).toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining(why) as string,
+    });
   });
 });
 

@@ -9,6 +9,7 @@ import {
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { raceAbort } from '../base/race-abort.ts';
+import { secretRefusal, type SecretSelector } from './secret-policy.ts';
 import { SecretValues } from './secret-values.ts';
 import type { SecretWatch } from './secret-watch.ts';
 
@@ -26,7 +27,11 @@ export type SourceContent = { kind: 'found'; bytes: Uint8Array } | { kind: 'miss
 export interface WholeSecret {
   /** Another one after every touch, even where the content stays the same. */
   version: string;
+  type: string | undefined;
+  /** Empty where it is refused. */
   data: Readonly<Record<string, Uint8Array>>;
+  /** Why nothing of it may be read, in words that follow its name. */
+  refused: string | undefined;
 }
 
 /** How a source is read. */
@@ -55,6 +60,7 @@ export interface Sources {
 }
 
 interface DataObject extends KubeObject {
+  type?: string;
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
 }
@@ -83,6 +89,7 @@ export class KubeSources implements Sources {
   readonly #values = new SecretValues();
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
+  readonly #selector: SecretSelector;
   #marks = 0;
 
   constructor(options: {
@@ -91,11 +98,14 @@ export class KubeSources implements Sources {
     configMaps: Informer<StoredObject>;
     /** Absent: Secrets are not followed. */
     secretWatch?: Pick<SecretWatch, 'follows'> | undefined;
+    /** Labels that a Secret has to carry. @default none */
+    secretSelector?: SecretSelector | undefined;
   }) {
     this.#kube = options.kube;
     this.#clock = options.clock;
     this.#configMaps = options.configMaps;
     this.#secretWatch = options.secretWatch;
+    this.#selector = options.secretSelector ?? new Map();
   }
 
   mark(): number {
@@ -122,6 +132,8 @@ export class KubeSources implements Sources {
       return missing(`the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`);
     }
     if (object === undefined) return missing(`${ref.kind} "${ref.name}" does not exist`);
+    const refused = ref.kind === 'Secret' ? secretRefusal(object, this.#selector) : undefined;
+    if (refused !== undefined) return missing(`Secret "${ref.name}" ${refused}`);
     const bytes = contentOf(object, ref);
     if (bytes === undefined) return missing(`${ref.kind} "${ref.name}" has no key "${ref.key}"`);
     if (bytes.byteLength > CONTENT_LIMIT) {
@@ -135,10 +147,10 @@ export class KubeSources implements Sources {
     const object = await this.#readSecret(namespace, name, signal);
     if (object === undefined) return undefined;
     const { uid = '', resourceVersion = '' } = object.metadata;
-    const data = Object.fromEntries(
-      Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
-    );
-    return { version: `${uid}/${resourceVersion}`, data };
+    const refused = secretRefusal(object, this.#selector);
+    const entries = refused === undefined ? Object.entries(object.data ?? {}) : [];
+    const data = Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64')]));
+    return { version: `${uid}/${resourceVersion}`, type: object.type, data, refused };
   }
 
   secretValues(): readonly string[] {

@@ -92,6 +92,7 @@ export function podSpecOf(deployment: Rendered): PodSpec {
 export const EVERYTHING = {
   allowedHosts: ['deploy.example.com', '*.example.org:8443'],
   rbac: { metricsReviews: 'Always' },
+  secrets: { selector: 'boxwright.dev/use=true' },
   metrics: {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
     podMonitor: {

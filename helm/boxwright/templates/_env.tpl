@@ -45,6 +45,10 @@
 - name: BOXWRIGHT_WATCH_SECRETS
   value: "true"
 {{- end }}
+{{- with .Values.secrets.selector }}
+- name: BOXWRIGHT_SECRET_SELECTOR
+  value: {{ . | quote }}
+{{- end }}
 {{- if .Values.allowInsecure }}
 - name: BOXWRIGHT_ALLOW_INSECURE
   value: "true"

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 // Not by the index: help and completion need nothing of a client.
 import { readAllowedHost } from '../../service/transport/hosts.ts';
+import {
+  readSecretSelector,
+  SecretSelectorError,
+  type SecretSelector,
+} from '../../controllers/secret-policy.ts';
 import { defineCommand } from '../command.ts';
 import { errorText, isForeseen } from '../error-text.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
@@ -97,6 +102,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
     watchSecrets: flags.watchSecrets,
+    ...(flags.secretSelector === undefined ? {} : { secretSelector: secretSelectorOf(flags.secretSelector) }),
     endpoints: {
       allowedHosts: flags.allowedHosts,
       allowInsecure: flags.allowInsecure,
@@ -123,6 +129,16 @@ function checkAllowedHost(entry: string): void {
   const read = readAllowedHost(entry);
   if (read.kind === 'wrong')
     throw new UsageError(`--allowed-hosts ${JSON.stringify(entry)}: ${read.message}`);
+}
+
+/** An empty text is a variable that somebody forgot to fill: it must not open every Secret. */
+function secretSelectorOf(text: string): SecretSelector {
+  try {
+    return readSecretSelector(text);
+  } catch (error) {
+    if (!(error instanceof SecretSelectorError)) throw error;
+    throw new UsageError(`--secret-selector: ${error.message}`);
+  }
 }
 
 function collectorAt(text: string): URL {

@@ -54,6 +54,14 @@ export const OPERATOR_FLAGS = {
     description:
       'follow the metadata of Secrets, so that an edited one is seen at once; needs list and watch on secrets',
   },
+  secretSelector: {
+    flag: '--secret-selector <labels>',
+    env: 'BOXWRIGHT_SECRET_SELECTOR',
+    type: 'text',
+    defaultText: 'every Secret that a resource names',
+    description:
+      'read only Secrets that carry these labels: key=value, or key for any value; with commas, all of them',
+  },
   allowedHosts: {
     flag: '--allowed-hosts <hosts>',
     env: 'BOXWRIGHT_ALLOWED_HOSTS',

@@ -6,6 +6,7 @@ import type { Tracer } from '../../base/tracer.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
 import { Operator } from '../../controllers/operator.ts';
+import type { SecretSelector } from '../../controllers/secret-policy.ts';
 import {
   CONFIG_MAPS,
   Elector,
@@ -32,6 +33,8 @@ export interface WiringSettings {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
+  /** Labels that a Secret has to carry for anything of it to be read. @default none */
+  secretSelector?: SecretSelector;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
   endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
   /** Absent: works without asking whether another does. */
@@ -63,8 +66,8 @@ export interface OperatorParts {
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
-  const { namespace, namespaces, installationId, watchSecrets, endpoints, leader, health, workers } =
-    settings;
+  const { namespace, namespaces, installationId, watchSecrets, secretSelector } = settings;
+  const { endpoints, leader, health, workers } = settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
@@ -90,6 +93,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
+    ...(secretSelector === undefined ? {} : { secretSelector }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),

@@ -201,7 +201,7 @@ export class ConnectionReconciler {
       const said = `The operator may not read Secret "${spec.credentialsRef.name}": grant it get in this namespace`;
       return { verdict: verdict('WaitingForSecret', said, SECRET_LOOK_MS), fields: {} };
     }
-    const read = credentialsIn(spec.credentialsRef.name, secret?.data);
+    const read = credentialsIn(spec.credentialsRef.name, secret);
     if (read.kind === 'missing') {
       return { verdict: verdict('WaitingForSecret', read.message, SECRET_LOOK_MS), fields: {} };
     }
