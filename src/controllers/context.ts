@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { KnownSecrets } from '../base/masking/known-secrets.ts';
 import type { KubeClient, Recorder } from '../kube/index.ts';
 import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
@@ -18,6 +19,8 @@ export interface OperatorContext {
   digest: Digest;
   /** Contents of Secrets and ConfigMaps. */
   sources: Sources;
+  /** The secret values that were read, by Connection: no text that is shown holds them. */
+  secrets: KnownSecrets;
   connections: Connections;
   /** Hears of what is seen nowhere in the cluster, for metrics. */
   observer?: ControllerObserver;

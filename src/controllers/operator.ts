@@ -10,6 +10,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Lane } from '../base/priority.ts';
 import type { Tracer } from '../base/tracer.ts';
+import { KnownSecrets } from '../base/masking/known-secrets.ts';
 import {
   CONFIG_MAPS,
   Controller,
@@ -178,7 +179,8 @@ export class Operator implements Runner {
           secretWatch: this.#secretWatch,
           secretSelector: this.#options.secretSelector,
         });
-        const context = { clock, random, log, kube, recorder, installation, digest, sources };
+        const secrets = new KnownSecrets();
+        const context = { clock, random, log, kube, recorder, installation, digest, sources, secrets };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;

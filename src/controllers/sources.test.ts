@@ -145,12 +145,6 @@ describe('reads of one Secret', () => {
   });
 });
 
-it('values that were read are known, so that no text shows them', async () => {
-  const { read, sources } = make({ password: base64('hunter22') });
-  await read('password');
-  expect(sources.secretValues()).toEqual(['hunter22']);
-});
-
 it('a ConfigMap that is not followed yet is read each time', async () => {
   const { read, port, secret } = make({ conf: 'one' });
   expect(await read('conf', {}, 'ConfigMap')).toBe('one');

@@ -10,7 +10,6 @@ import {
 import type { Clock } from '../base/clock.ts';
 import { raceAbort } from '../base/race-abort.ts';
 import { secretRefusal, type SecretSelector } from './secret-policy.ts';
-import { SecretValues } from './secret-values.ts';
 import type { SecretWatch } from './secret-watch.ts';
 
 /** Where a piece of content stands: one key of a Secret or ConfigMap in the resource's own namespace. */
@@ -49,8 +48,6 @@ export interface Sources {
   read(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<SourceContent>;
   /** A whole Secret, for credentials; undefined when there is none. */
   secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined>;
-  /** Secret values read lately, of all resources: the service may quote one resource's to another. */
-  secretValues(): readonly string[];
   /** A point in the order of reads: whoever handles a change takes one, and reads nothing from before it. */
   mark(): number;
   /** A Secret has changed: nobody joins a read of it that began before. */
@@ -86,7 +83,6 @@ export class KubeSources implements Sources {
   readonly #clock: Clock;
   readonly #configMaps: Informer<StoredObject>;
   readonly #maps = new Map<string, { version: string; object: DataObject }>();
-  readonly #values = new SecretValues();
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
   readonly #selector: SecretSelector;
@@ -153,10 +149,6 @@ export class KubeSources implements Sources {
     return { version: `${uid}/${resourceVersion}`, type: object.type, data, refused };
   }
 
-  secretValues(): readonly string[] {
-    return this.#values.all();
-  }
-
   async #configMap(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
     const key = `${namespace}/${name}`;
     const version = this.#configMaps.get(key)?.metadata.resourceVersion;
@@ -188,9 +180,7 @@ export class KubeSources implements Sources {
   }
 
   async #readSecret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
-    const object = await this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
-    for (const value of Object.values(object?.data ?? {})) this.#values.note(value);
-    return object;
+    return this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
   }
 }
 

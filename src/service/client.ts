@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { SecretSet } from '../base/masking/secret-set.ts';
 import { Priority } from '../base/priority.ts';
 import { Caller } from './call/caller.ts';
 import type { CallReport } from './call/caller.ts';
@@ -72,8 +73,11 @@ export interface ServiceClientOptions {
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
-  /** Further secret values that the service might quote; no error shows them. */
-  secretValues?: (() => readonly string[]) | undefined;
+  /**
+   * Secret values that the service might quote, which no error shows. The credential and every token got with it are
+   * noted here. @default a set of its own
+   */
+  secrets?: SecretSet | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
 }
 
@@ -88,8 +92,6 @@ export interface ServiceClient {
   readonly shared: SharedReads;
   /** A stamp of now, in order with all `startedAt` and `endedAt` of this client. */
   stamp(): number;
-  /** The credential, every token got with it, and the further values given, for masking. */
-  secretValues(): readonly string[];
   /** Whether calls go out at present. */
   breakerState(): 'closed' | 'open' | 'halfOpen';
   /** How busy the budget is. */
@@ -105,7 +107,7 @@ export interface ServiceClient {
 /** Makes the client of one service for one credential. Starts nothing: the first call logs in if it must. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, random, port, pace: paceSettings = {}, limits = {}, log } = options;
-  const further = options.secretValues ?? (() => []);
+  const secrets = options.secrets ?? new SecretSet();
   const clockSkew = new ClockSkew();
   const stamps = new Stamps(clock);
   const pace = new Pace({
@@ -119,6 +121,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const decoders = createDecoders(limits.listBytes ?? 64 * MiB, limits.jsonDepth ?? 64);
   const session: Session = new Session({
     credentials: options.credentials,
+    secrets,
     login: (email, password) => login(caller, decoders, email, password, { priority: new Priority('edit') }),
     clock,
     random,
@@ -134,7 +137,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     headersFor: (token) => headersFor(options, token),
     recordBytes: limits.recordBytes ?? 10 * MiB,
     timeoutMs: limits.timeoutMs ?? 30_000,
-    secretValues: further,
+    secrets,
     report: (call) => {
       log?.debug({ ...call }, 'service call');
       options.onCall?.(call);
@@ -150,7 +153,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     security: createSecurity(caller, decoders),
     shared: createSharedReads(listReader(workspaces), () => stamps.next()),
     stamp: () => stamps.next(),
-    secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),
     paceState: () => pace.state(),
     clockSkewMs: () => clockSkew.ms,

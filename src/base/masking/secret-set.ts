@@ -5,7 +5,7 @@ export const MASK = '****';
 
 /** Shorter values, and shorter lines of longer ones, are words that stand in any text. */
 export const SHORTEST_SECRET = 4;
-const SHORTEST_LINE = 16;
+const SHORTEST_LINE = 8;
 /** Of a longer value, which is a file, so much is known: characters, and lines. */
 const LONGEST = 8_192;
 const LINES = 200;

@@ -80,7 +80,8 @@ async function resolveBox(
   }
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
-  const reading = { namespace, sources, digest, signal, secretsAfter };
+  const { secrets } = pass.handle;
+  const reading = { namespace, sources, digest, secrets, signal, secretsAfter };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,

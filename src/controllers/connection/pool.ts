@@ -65,7 +65,7 @@ interface NotReady {
  * kinds share. Keeps the last good credential in memory for deletions until the Connection itself is gone.
  */
 export class ConnectionPool implements Connections {
-  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
+  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets'>;
   readonly #portFor: PortFactory;
   readonly #entries = new Map<string, Entry>();
   readonly #notReady = new Map<string, NotReady>();
@@ -75,7 +75,7 @@ export class ConnectionPool implements Connections {
   readonly #exists: (key: string) => boolean;
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources'>;
+    context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets'>;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
     /** Hears when the calls over a connection begin to fail, and when they work again. */
@@ -95,7 +95,7 @@ export class ConnectionPool implements Connections {
     const entry = this.#entries.get(key);
     const not = this.#notReady.get(key);
     if (entry?.ready !== undefined && not === undefined) {
-      return { kind: 'ready', handle: handleOf(key, entry, entry.ready) };
+      return { kind: 'ready', handle: this.#handleOf(key, entry, entry.ready) };
     }
     if (not === undefined && entry?.lastGood === undefined && this.#exists(key)) return { kind: 'pending' };
     const waiting: ConnectionState = {
@@ -108,7 +108,7 @@ export class ConnectionPool implements Connections {
     const good = entry?.ready ?? entry?.lastGood;
     return entry === undefined || good === undefined
       ? waiting
-      : { ...waiting, handle: handleOf(key, entry, good) };
+      : { ...waiting, handle: this.#handleOf(key, entry, good) };
   }
 
   /** Tells when a connection's state has changed. */
@@ -130,7 +130,7 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log, sources } = this.#context;
+    const { clock, random, log, secrets } = this.#context;
     const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
     const client = createServiceClient({
       port,
@@ -141,7 +141,7 @@ export class ConnectionPool implements Connections {
       clock,
       random,
       log: log.child({ connection: key }),
-      secretValues: () => sources.secretValues(),
+      secrets: secrets.of(key),
       onCall: (report) => this.#called(key, report),
     });
     const lastGood = known?.endpoint === endpoint ? (known.ready ?? known.lastGood) : undefined;
@@ -212,6 +212,7 @@ export class ConnectionPool implements Connections {
     if (entry !== undefined) this.#close(entry);
     this.#entries.delete(key);
     this.#notReady.delete(key);
+    this.#context.secrets.drop(key);
     this.#tell(key);
   }
 
@@ -243,23 +244,24 @@ export class ConnectionPool implements Connections {
   #tell(key: string): void {
     for (const listener of this.#listeners) listener(key);
   }
-}
 
-function handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
-  const { poll, defaults } = entry.spec;
-  return {
-    key,
-    endpoint: entry.endpoint,
-    client: entry.client,
-    workspace: good.workspace,
-    user: good.user,
-    account: good.account,
-    schemaBase: good.schemaBase,
-    poll: {
-      processingMs: Math.max(parseDuration(poll.processing), 100),
-      settledMs: Math.max(parseDuration(poll.settled), 1_000),
-      lagWindowMs: parseDuration(poll.lagWindow),
-    },
-    defaults,
-  };
+  #handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
+    const { poll, defaults } = entry.spec;
+    return {
+      key,
+      endpoint: entry.endpoint,
+      client: entry.client,
+      secrets: this.#context.secrets.of(key),
+      workspace: good.workspace,
+      user: good.user,
+      account: good.account,
+      schemaBase: good.schemaBase,
+      poll: {
+        processingMs: Math.max(parseDuration(poll.processing), 100),
+        settledMs: Math.max(parseDuration(poll.settled), 1_000),
+        lagWindowMs: parseDuration(poll.lagWindow),
+      },
+      defaults,
+    };
+  }
 }

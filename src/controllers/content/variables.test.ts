@@ -1,3 +1,4 @@
+import { SecretSet } from '../../base/masking/secret-set.ts';
 import { describe, expect, it } from 'vitest';
 import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
@@ -34,7 +35,8 @@ function contextWith(
     );
   };
   const sources = { read } as unknown as Sources;
-  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, asked, ...more };
+  const { signal } = new AbortController();
+  return { namespace: 'shop', sources, digest, secrets: new SecretSet(), signal, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
@@ -316,4 +318,34 @@ describe('differences between record and declaration', () => {
       ),
     ).toEqual([]);
   });
+
+  // S2: the record's Password, declared as another type, showed its value; so did the reverse.
+  it.each([
+    ['Password', 'Text'],
+    ['Text', 'Password'],
+    ['Password', undefined],
+    ['File', 'Text'],
+    ['Text', 'File'],
+    ['File', 'File'],
+    ['Password', 'File'],
+  ])(
+    'show nothing of a variable that is a secret on either side: %s on the record, %s declared',
+    (have, want) => {
+      const shown = differ(
+        [{ name: 'P', type: have, value: 'old-canary', options: 'old-canary,other', required: true }],
+        [
+          {
+            name: 'P',
+            ...(want === undefined ? {} : { type: want }),
+            value: 'new-canary',
+            options: 'new-canary',
+            required: false,
+          },
+        ],
+      );
+      expect(shown).toContain('variables.P.value: **** / ****');
+      expect(shown).toContain('variables.P.required: false / true');
+      expect(shown.join()).not.toContain('canary');
+    },
+  );
 });

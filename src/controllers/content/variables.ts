@@ -6,6 +6,7 @@ import type {
 } from '../../api/fields/variables.ts';
 import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
+import { MASK, type SecretSet } from '../../base/masking/secret-set.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
@@ -50,6 +51,8 @@ export interface ResolveContext {
   namespace: string;
   sources: Sources;
   digest: Digest;
+  /** Learns every value that comes from a Secret: it is sent to the service, which may quote it. */
+  secrets: Pick<SecretSet, 'note'>;
   signal: AbortSignal;
   /** Reads of Secrets that began before this mark do not count. */
   secretsAfter?: number | undefined;
@@ -106,6 +109,7 @@ async function resolveOne(
       const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
       return verdict('NotSupported', `${what}: put text there, or make the variable a File`);
     }
+    context.secrets.note(secret);
     wire.value = secret;
     return { ...base, secret: true, hmac: context.digest.of('variable', secret) };
   }
@@ -152,6 +156,7 @@ export async function readFile(
     const content = await context.sources.read(context.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return content.message;
     ({ bytes } = content);
+    if (ref.kind === 'Secret') context.secrets.note(Buffer.from(bytes).toString('utf8'));
   }
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
   return { path, fileName, bytes, contentType, hmac: context.digest.of('file', bytes) };
@@ -226,9 +231,10 @@ export function variableDifferences(
       out.push({ field: `variables.${key}`, want: 'present', have: 'absent' });
       continue;
     }
+    const isSecret = SECRET_TYPES.has(variable.type ?? '') || SECRET_TYPES.has(old.type ?? '');
     for (const field of ['type', 'value', 'required', 'visibility', 'options'] as const) {
-      const secret = variable.type === 'Password' && field === 'value';
-      if (secret && isMasked(old.value)) continue;
+      if (variable.type === 'Password' && field === 'value' && isMasked(old.value)) continue;
+      const secret = isSecret && (field === 'value' || field === 'options');
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
       if (field === 'value' && NUMBERS.has(variable.type ?? '') && sameNumber(want, has)) continue;
@@ -236,8 +242,8 @@ export function variableDifferences(
       if (variable[field] === false && has === '') continue;
       out.push({
         field: `variables.${key}.${field}`,
-        want: secret ? '****' : want,
-        have: secret ? '****' : has,
+        want: secret ? MASK : want,
+        have: secret ? MASK : has,
       });
     }
   }
@@ -245,6 +251,8 @@ export function variableDifferences(
   return out;
 }
 
+/** Types whose values are shown to nobody, whichever side has them. */
+const SECRET_TYPES: ReadonlySet<string> = new Set(['Password', 'File']);
 /** Types whose values some builds of the service keep as numbers. */
 const NUMBERS: ReadonlySet<string> = new Set(['Number', 'Port']);
 

@@ -289,7 +289,7 @@ export class InstanceConvergence {
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);
-    const ended = await this.#deployEnded(pass, record, desired);
+    const ended = await this.#deployEnded(pass, record);
     const failedNow = ended?.outcome === 'Failed' && told.verdict.reason === 'OperationFailed';
     const said = failedNow
       ? {
@@ -346,16 +346,12 @@ export class InstanceConvergence {
   }
 
   /** The first deploy has no currentOperation; its end is told once, when its phase is left. */
-  async #deployEnded(
-    pass: InstancePass,
-    record: InstanceRecord,
-    desired: DesiredInstance,
-  ): Promise<InstanceFields['lastOperation']> {
+  async #deployEnded(pass: InstancePass, record: InstanceRecord): Promise<InstanceFields['lastOperation']> {
     const { status } = pass.resource;
     const pair = pairOf(record);
     if (status.lastOperation !== undefined || pair.event !== 'deploy') return undefined;
     const failed = pair.state === 'unavailable';
-    const message = failed ? await readTelling(pass, record, desired, 'deploy') : undefined;
+    const message = failed ? await readTelling(pass, record, 'deploy') : undefined;
     return {
       event: 'deploy',
       outcome: failed ? 'Failed' : 'Succeeded',

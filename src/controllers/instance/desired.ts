@@ -39,8 +39,6 @@ export interface DesiredInstance {
   lease: LeaseChoice;
   requests: Partial<Record<RequestedOperation, string>>;
   operationTimeoutMs: number;
-  /** Secret values, for masking text that the service shows. */
-  secrets: string[];
 }
 
 type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
@@ -83,6 +81,7 @@ export async function resolveInstance(
     namespace: metadata.namespace,
     sources: context.sources,
     digest: context.digest,
+    secrets: pass.handle.secrets,
     signal,
     secretsAfter,
   };
@@ -101,7 +100,6 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
-  const all = [...variables.variables, ...policyVariables.variables];
   return {
     kind: 'ready',
     desired: {
@@ -116,7 +114,6 @@ export async function resolveInstance(
       lease,
       requests: requestsOf(resource),
       operationTimeoutMs: parseDuration(spec.operationTimeout),
-      secrets: all.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Priority, type Lane } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../base/masking/known-secrets.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { KubeApiError, type EventInput, type ReconcileContext } from '../../kube/index.ts';
@@ -38,7 +39,7 @@ function setUp(write: () => Promise<undefined> = () => Promise.resolve(undefined
   const said: string[] = [];
   const events: EventInput[] = [];
   const guard = new PassGuard<AnyOfOurs>(
-    { log: silentLogger, recorder: { event: (input) => events.push(input) } },
+    { log: silentLogger, recorder: { event: (input) => events.push(input) }, secrets: new KnownSecrets() },
     TYPE,
     {
       write: (_seen, { verdict }: StatusWish) => {

@@ -15,7 +15,7 @@ import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
-import { mask, readTelling } from './telling.ts';
+import { readTelling } from './telling.ts';
 
 /** After a 409 the state is looked at this soon at the latest, milliseconds. */
 const CONFLICT_LOOK_MS = 5_000;
@@ -136,7 +136,7 @@ export class OperationRunner {
       case 'send':
         if (desired === undefined)
           return this.#drop(pass, current, shown, `${current.event} is not sent now`);
-        return this.#send(pass, record, desired, current, sent);
+        return this.#send(pass, record, current, sent);
       case 'again':
         return this.#drop(pass, current, shown, `${current.event} was not taken: it is sent again`);
       case 'drop':
@@ -149,7 +149,7 @@ export class OperationRunner {
       case 'end':
         return (
           (variablesDiffer ? readFirst<Instance>(memory) : undefined) ??
-          this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer })
+          this.#end(pass, record, current, step.outcome, { shown, variablesDiffer })
         );
       case 'wait':
         return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
@@ -211,14 +211,13 @@ export class OperationRunner {
   async #send(
     pass: InstancePass,
     record: InstanceRecord,
-    desired: DesiredInstance,
     current: CurrentOperation,
     sent: SentOperation,
   ): Promise<Convergence<Instance>> {
     const { memory, handle, priority, signal } = pass;
     const { instances } = handle.client;
     memory.operation = { ...sent, outcome: 'unknown', quietSince: this.#context.clock.monotonic() };
-    const options = { priority, signal, mask: desired.secrets };
+    const options = { priority, signal };
     const write =
       current.event === 'terminate'
         ? await instances.remove(record.id, this.#howToTerminate(pass, record), options)
@@ -273,7 +272,6 @@ export class OperationRunner {
   async #end(
     pass: InstancePass,
     record: InstanceRecord,
-    desired: DesiredInstance | undefined,
     current: CurrentOperation,
     outcome: 'Succeeded' | 'Failed' | 'Superseded',
     { shown, variablesDiffer }: { shown: InstanceFields; variablesDiffer: boolean },
@@ -283,7 +281,7 @@ export class OperationRunner {
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
     // Power is counted: somebody else may switch it back again and again.
     if (aspect !== 'power') attempts.succeeded(aspect, fingerprint);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
+    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
@@ -296,12 +294,11 @@ export class OperationRunner {
               [token.slice(0, split) as RequestedOperation]: token.slice(split + 1),
             },
           };
-    const message = told === undefined ? undefined : mask(told, desired?.secrets ?? []);
     return {
       verdict: verdict(
         outcome === 'Failed' ? 'OperationFailed' : 'Updating',
         outcome === 'Failed'
-          ? `${current.event} failed${message === undefined ? '' : `: ${message}`}`
+          ? `${current.event} failed${told === undefined ? '' : `: ${told}`}`
           : `${current.event} has ended`,
       ),
       fields: {
@@ -312,7 +309,7 @@ export class OperationRunner {
           outcome,
           startedAt: current.startedAt,
           endedAt: rfc3339(now),
-          ...(message === undefined ? {} : { message }),
+          ...(told === undefined ? {} : { message: told }),
         },
         ...handled,
         // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours.
