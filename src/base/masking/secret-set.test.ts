@@ -1,43 +1,11 @@
 import { assert, constantFrom, property, string, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ENCODINGS } from '../../../test/support/encodings.ts';
 import { sha256Base32 } from '../hash.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { MASK, SecretSet } from './secret-set.ts';
 
 const SECRET = 'c4n4ry-Wert&"1"/ü+z';
-
-/** Every way in which a service may quote a value. */
-const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
-  plain: (text) => text,
-  percent: encodeURIComponent,
-  'percent, lower case': (text) => encodeURIComponent(text).replaceAll(/%../g, (one) => one.toLowerCase()),
-  'percent of every byte': (text) =>
-    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-  form: (text) => new URLSearchParams({ v: text }).toString().slice(2),
-  base64: (text) => Buffer.from(text).toString('base64'),
-  'base64, second alignment': (text) => Buffer.from(`x${text}`).toString('base64'),
-  'base64, third alignment': (text) => Buffer.from(`xy${text}z`).toString('base64'),
-  'base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
-  'base64 in lines': (text) => Buffer.from(`ab${text}`).toString('base64').replaceAll(/.{7}/g, '$&\n'),
-  JSON: (text) => JSON.stringify(text).slice(1, -1),
-  'JSON with code points': (text) =>
-    Array.from(
-      { length: text.length },
-      (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  'JSON in JSON': (text) => JSON.stringify(JSON.stringify(text)),
-  HTML: (text) =>
-    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
-  'HTML with numbers': (text) => Array.from(text, (char) => `&#${char.codePointAt(0)};`).join(''),
-  'HTML with hexadecimal numbers': (text) =>
-    Array.from(text, (char) => `&#x${char.codePointAt(0)?.toString(16)};`).join(''),
-  'HTML of a URL': (text) => encodeURIComponent(text).replaceAll('%26', '%26amp%3B'),
-  reversed: (text) => Array.from(text).toReversed().join(''),
-  'reversed in base64': (text) => Buffer.from(Array.from(text).toReversed().join('')).toString('base64'),
-  'base64 in a URL': (text) => encodeURIComponent(Buffer.from(text).toString('base64')),
-  hexadecimal: (text) => Buffer.from(text).toString('hex'),
-  'with its white space folded': (text) => text.replaceAll(/\s+/g, ' '),
-};
 
 function knowing(...values: string[]): SecretSet {
   const set = new SecretSet();
@@ -106,6 +74,17 @@ describe('a text', () => {
     const long = Array.from({ length: 10 }, (_, i) => sha256Base32(`part ${i}`)).join('');
     expect(knowing(long).mask(`<${long}>`)).toBe(`<${MASK}>`);
     expect(knowing(long).mask(`<${long.slice(0, 333)}>`)).toBe(`<${MASK}>`);
+  });
+
+  it('shows no part of a file or a URL that is quoted alone', () => {
+    const set = knowing(
+      '# how to log in\nhost: db.example.com\nDB_PASSWORD=hunter22\n"apiToken" : "abc12345",\nNOTE=some-longer-thing-to-hide\n',
+      'postgres://shop:s3cr3t-0f-the-shop@db.example.com/shop',
+    );
+    expect(set.mask("user 'hunter22' and abc12345: no")).toBe(`user '${MASK}' and ${MASK}: no`);
+    expect(set.mask('set some-longer-thing-to-hide here')).toBe(`set ${MASK} here`);
+    expect(set.mask('password s3cr3t-0f-the-shop is wrong')).toBe(`password ${MASK} is wrong`);
+    expect(set.mask('the host is down, log in later')).toBe('the host is down, log in later');
   });
 
   it('is cut before it is searched', () => {

@@ -9,13 +9,18 @@ const SHORTEST_LINE = 8;
 /** Of a longer value, which is a file, so much is known: characters, and lines. */
 const LONGEST = 8_192;
 const LINES = 200;
+/** A line of a file that says what it holds: `DB_PASSWORD=…`, `"token": "…",`. */
+const NAMED_VALUE =
+  /^[^=:]{0,64}(?:password|passwd|secret|token|credential|key)[^=:]{0,16}[=:][\s"']*([^\s"',;]{4,})/i;
 /** A text is cut to so many units before it is searched. */
 const LONGEST_TEXT = 8_192;
 
 /** So much of the beginning of a longer value is taken for it: the service may cut what it quotes. */
 const HEAD = 12;
-/** Values are known by pieces of so many units, each beginning half a piece after the one before. */
+/** Values are known by pieces of so many units, one beginning at each half piece and at each word. */
 const PIECE = 64;
+/** What stands before a part of a value that may be quoted alone: the password of a URL, the value of a line. */
+const BOUNDARY = /[\s=:,;"'@/|<>(){}[\]&?]+/g;
 /** An escape that a cut ends in has so many units that say nothing any more. */
 const CUT_ESCAPE = 8;
 /** Where more pieces than this begin alike, a whole piece is masked without a look at them. */
@@ -45,13 +50,17 @@ export class SecretSet {
     return this.#characters;
   }
 
-  /** Notes a value, and the longer ones of its lines. What is shorter than {@link SHORTEST_SECRET} is not known. */
+  /**
+   * Notes a value, and of a file the longer lines and what stands beside a word like `password`. What is shorter than
+   * {@link SHORTEST_SECRET} is not known.
+   */
   note(value: string): void {
     const text = value.slice(0, LONGEST);
     this.#keep(text);
-    if (!text.includes('\n')) return;
-    for (const line of text.split(/\r?\n/).slice(0, LINES)) {
-      if (line.trim().length >= SHORTEST_LINE) this.#keep(line);
+    for (const line of text.split('\n', LINES)) {
+      if (line.length < text.length && line.trim().length >= SHORTEST_LINE) this.#keep(line);
+      const named = NAMED_VALUE.exec(line)?.[1];
+      if (named !== undefined) this.#keep(named);
     }
   }
 
@@ -165,6 +174,10 @@ class Index {
     const last = Math.max(value.length - PIECE, 0);
     for (let start = 0; start < last; start += PIECE / 2) this.#addPiece(value.slice(start, start + PIECE));
     this.#addPiece(value.slice(last));
+    for (const { 0: run, index } of value.matchAll(BOUNDARY)) {
+      const start = index + run.length;
+      if (start + HEAD <= value.length) this.#addPiece(value.slice(start, start + PIECE));
+    }
   }
 
   #addPiece(piece: string): void {
