@@ -87,6 +87,20 @@ export const VALUES: Group = group('', {
   }),
   admissionPolicies: group('ValidatingAdmissionPolicies (Kubernetes 1.30). No webhook is involved.', {
     enabled: flag(true, 'Warn who applies a Box with deprecated event names. Nothing is refused.'),
+    claims: group(
+      'Keep everybody but the operator from writing the annotations by which it finds its records again. Without it a forged one counts for nothing, too; with it nobody can try.',
+      {
+        enabled: flag(
+          false,
+          'Refuse who adds or changes such an annotation. Taking one away stays possible.',
+        ),
+        exemptUsers: texts(
+          [],
+          'Who may write them as well, as the API server names them: whoever brings resources back from a backup, such as `system:serviceaccount:velero:velero`.',
+          { maxLength: 253 },
+        ),
+      },
+    ),
   }),
   replicas: whole(2, 'Pods. One works, the others wait for its lease.', 0, 9),
   leaderElection: group('How soon another replica takes over. lease > renew deadline > retry period.', {
