@@ -32,7 +32,7 @@ export const VALUES: Group = group('', {
   crds: CRD_VALUES,
   allowedHosts: texts(
     [],
-    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host; with a port (`deploy.example.com:8443`, or `:*` for every port) where it is not the own one of https or http. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
+    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host. An entry without a port allows only the default port of https or http; `deploy.example.com:8443` and `deploy.example.com:*` allow others. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
     HOST,
   ),
   namespaces: texts(
@@ -67,7 +67,7 @@ export const VALUES: Group = group('', {
     ),
     selector: text(
       '',
-      'Read only Secrets that carry these labels, such as `boxwright.dev/use=true`; with commas, all of them. Empty: every Secret that a resource names. The operator keeps to it; RBAC cannot.',
+      'Read only Secrets that carry these labels, such as `boxwright.dev/use=true`; separate several with commas. Empty: every Secret that a resource names. The operator enforces this, not RBAC.',
       { pattern: '^[^!()]*$' },
     ),
   }),
@@ -88,15 +88,15 @@ export const VALUES: Group = group('', {
   admissionPolicies: group('ValidatingAdmissionPolicies (Kubernetes 1.30). No webhook is involved.', {
     enabled: flag(true, 'Warn who applies a Box with deprecated event names. Nothing is refused.'),
     claims: group(
-      'Keep everybody but the operator from writing the annotations by which it finds its records again. Without it a forged one counts for nothing, too; with it nobody can try.',
+      'Only the operator may write the annotations that find its records again. It ignores forged ones without this policy, too.',
       {
         enabled: flag(
           false,
-          'Refuse who adds or changes such an annotation. Taking one away stays possible.',
+          'Refuse requests that add or change such an annotation. Everybody can still remove one.',
         ),
         exemptUsers: texts(
           [],
-          'Who may write them as well, as the API server names them: whoever brings resources back from a backup, such as `system:serviceaccount:velero:velero`.',
+          'Users that may write them too, such as `system:serviceaccount:velero:velero`, which restores resources from backups.',
           { maxLength: 253 },
         ),
       },

@@ -55,7 +55,7 @@ const headers = defaulted(
           'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The operator also sends the token as the cookie `token`. Can be changed.',
           header(
             TOKEN_HEADER,
-            'the header of a token is Authorization, or its name ends in -Token, -Key or -Auth and begins with no word of HTTP or of proxies: write such a name',
+            'must be Authorization, or a name that ends in -Token, -Key or -Auth and is not a header of HTTP or of proxies',
           ),
         ),
       ),
@@ -70,7 +70,7 @@ const headers = defaulted(
           'Header that carries the release. Default Service-Release. Can be changed.',
           header(
             RELEASE_HEADER,
-            'the name of the header of a release ends in -Release or -Version and begins with no word of HTTP or of proxies: write such a name',
+            'must be a name that ends in -Release or -Version and is not a header of HTTP or of proxies',
           ),
         ),
         'Service-Release',

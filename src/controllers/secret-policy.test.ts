@@ -15,8 +15,8 @@ describe('a Secret', () => {
   it.each(['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token', 'helm.sh/release.v1'])(
     'of type %s is never read',
     (type) => {
-      expect(secretRefusal({ type, metadata: {} }, none)).toContain(`is of type ${type}`);
-      expect(credentialsRefusal({ type })).toContain(`is of type ${type}`);
+      expect(secretRefusal({ type, metadata: {} }, none)).toContain(`has the type ${type}`);
+      expect(credentialsRefusal({ type })).toContain(`has the type ${type}`);
     },
   );
 
@@ -35,20 +35,22 @@ describe('a Secret', () => {
     'example.com/other',
   ])('of type %s may be content, and no login', (type) => {
     expect(secretRefusal({ type, metadata: {} }, none)).toBeUndefined();
-    expect(credentialsRefusal({ type })).toContain('belongs to something else');
+    expect(credentialsRefusal({ type })).toContain('is not for credentials');
   });
 
   it('needs every label of the selector', () => {
     const selector = readSecretSelector('boxwright.dev/use=true, team');
     expect(secretRefusal(labelled({ 'boxwright.dev/use': 'true', team: '' }), selector)).toBeUndefined();
-    expect(secretRefusal({ metadata: {} }, selector)).toContain('lacks the label boxwright.dev/use=true');
+    expect(secretRefusal({ metadata: {} }, selector)).toContain(
+      'does not have the label boxwright.dev/use=true',
+    );
     expect(secretRefusal(labelled({ 'boxwright.dev/use': 'false', team: 'a' }), selector)).toContain(
       'use=true',
     );
     expect(secretRefusal(labelled({ 'boxwright.dev/use': 'true' }), selector)).toContain(
-      'lacks the label team',
+      'does not have the label team',
     );
-    expect(secretRefusal(labelled({}), readSecretSelector('constructor'))).toContain('lacks');
+    expect(secretRefusal(labelled({}), readSecretSelector('constructor'))).toContain('does not have');
   });
 });
 

@@ -44,7 +44,7 @@ export function readSecretSelector(text: string): SecretSelector {
       const match = REQUIREMENT.exec(part.trim());
       if (match === null) {
         throw new SecretSelectorError(
-          `${JSON.stringify(part.trim())} is no label: write key=value, or key for any value, several with commas`,
+          `${JSON.stringify(part.trim())} is not a label: write key=value, or key for any value, and separate several with commas`,
         );
       }
       return [match[1] ?? '', match[4]] as const;
@@ -58,13 +58,13 @@ export function secretRefusal(
   selector: SecretSelector,
 ): string | undefined {
   if (NEVER.has(type)) {
-    return `is of type ${type}, which the operator never reads: put the value into a Secret of type Opaque`;
+    return `has the type ${type}, which the operator never reads: put the value into a Secret of type Opaque`;
   }
   for (const [key, value] of selector) {
     const has = metadata.labels !== undefined && Object.hasOwn(metadata.labels, key);
     if (has && (value === undefined || metadata.labels?.[key] === value)) continue;
     const label = value === undefined ? key : `${key}=${value}`;
-    return `lacks the label ${label}, without which this operator reads no Secret: have its owner add it`;
+    return `does not have the label ${label}, which this operator requires (--secret-selector): add the label`;
   }
   return undefined;
 }
@@ -72,5 +72,5 @@ export function secretRefusal(
 /** Why a Secret is no login of a Connection; undefined where its type lets it be one. */
 export function credentialsRefusal({ type = OPAQUE_TYPE }: Pick<SecretIdentity, 'type'>): string | undefined {
   if (FOR_CREDENTIALS.has(type)) return undefined;
-  return `is of type ${type}, which belongs to something else: put the login into a Secret of type Opaque`;
+  return `has the type ${type}, which is not for credentials: put the credentials into a Secret of type Opaque`;
 }

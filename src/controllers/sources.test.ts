@@ -60,8 +60,8 @@ describe('a key of a Secret', () => {
 // S10.
 describe('a Secret that is none of the operator’s business', () => {
   it.each([
-    [{ type: 'kubernetes.io/service-account-token' }, 'is of type kubernetes.io/service-account-token'],
-    [{ secretSelector: readSecretSelector('use=boxwright') }, 'lacks the label use=boxwright'],
+    [{ type: 'kubernetes.io/service-account-token' }, 'has the type kubernetes.io/service-account-token'],
+    [{ secretSelector: readSecretSelector('use=boxwright') }, 'does not have the label use=boxwright'],
   ])('gives nothing, neither as content nor as a login', async (more, why) => {
     const { read, sources } = make({ token: base64('CANARY') }, more);
     expect(await read('token')).toContain(`Secret "db" ${why}`);

@@ -9,7 +9,7 @@ import { Helm, type Rendered } from './chart.ts';
 const OWN = Object.entries(ANNOTATIONS)
   .filter(([name]) => ANNOTATION_NOTES[name as keyof typeof ANNOTATIONS].writtenBy === 'operator')
   .map(([, annotation]) => annotation);
-const REFUSED = 'the operator alone writes this';
+const REFUSED = 'only the operator may write this';
 const VELERO = 'system:serviceaccount:velero:velero';
 
 const MANIFEST = `

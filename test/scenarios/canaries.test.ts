@@ -64,7 +64,7 @@ spec:
   providerId: 00000000-0000-4000-8000-000000000001
   claims: [Linux]
   profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 1}}
-${'---'}
+---
 ${declared('web-eu')}`;
 
 function declared(name: string): string {

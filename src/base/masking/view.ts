@@ -148,10 +148,10 @@ export function hexIn({ text, view }: Reading): Reading[] {
         text: bytes.toString('utf8'),
         view() {
           const whole = view();
-          const placeOf = (byte: number): number => start + phase + 2 * byte;
+          const first = start + phase;
           return bytesView(bytes, (byte) => ({
-            from: startOf(whole, placeOf(byte)),
-            to: endOf(whole, placeOf(byte) + 1),
+            from: startOf(whole, first + 2 * byte),
+            to: endOf(whole, first + 2 * byte + 1),
           }));
         },
       });

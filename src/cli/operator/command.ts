@@ -25,7 +25,7 @@ export const operatorCommand = defineCommand({
 SIGTERM or ^C ends it in good order: no new work, what is under way is finished, the lease is given back; a
 second one ends it at once. When leadership is lost it ends with 1, to be started anew.
 No host may be called until --allowed-hosts names it: whoever may write a Connection must not be able to send a
-credential elsewhere. An entry without a port means the own one of https (443) or http (80).`,
+credential elsewhere.`,
   async run(flags, io) {
     const proxies = proxiesOf(io.env);
     const told = settingsOf(flags);

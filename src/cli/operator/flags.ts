@@ -69,7 +69,7 @@ export const OPERATOR_FLAGS = {
     default: [] as readonly string[],
     defaultText: 'none',
     description:
-      'hosts that a Connection may name: exact names, *.example.com, or * for every host; with a port (host:8443, host:*) where it is not the own one of https or http (repeatable, or with commas)',
+      'hosts that a Connection may name: exact names, *.example.com, or * for every host. Without a port only the default port of https or http is allowed; host:8443 and host:* allow others (repeatable, or with commas)',
   },
   allowInsecure: {
     flag: '--allow-insecure [boolean]',

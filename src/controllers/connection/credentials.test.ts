@@ -34,7 +34,7 @@ describe('credentials in a Secret', () => {
     expect(read('Opaque')).toMatchObject({ kind: 'missing' });
     expect(read('example.com/session')).toMatchObject({
       kind: 'missing',
-      message: expect.stringContaining('is of type example.com/session') as string,
+      message: expect.stringContaining('has the type example.com/session') as string,
     });
   });
 

@@ -12,8 +12,7 @@ export interface AllowedHost {
 export type AllowedHostRead = { kind: 'read'; allowed: AllowedHost } | { kind: 'wrong'; message: string };
 
 const FORM =
-  'write a host, with a port where it is not the own one of https or http, such as deploy.example.com, ' +
-  '*.example.com:8443, 10.0.0.7, [fd00::7]:8443 or *';
+  'must be a host with an optional port, such as deploy.example.com, *.example.com:8443, 10.0.0.7, [fd00::7]:8443 or *';
 
 /**
  * Reads `host[:port]`: an exact name or address, `*.example.com` for any name below it (not itself), or `*`; the port
@@ -23,7 +22,7 @@ export function readAllowedHost(text: string): AllowedHostRead {
   const bare = isIP(text) === 6;
   const [, given = '', portText] = bare ? [text, `[${text}]`] : (/^(.*?)(?::([^:\]/]*))?$/s.exec(text) ?? []);
   const port = portOf(portText);
-  if (port === 'wrong') return { kind: 'wrong', message: 'the port is a number from 1 to 65535, or *' };
+  if (port === 'wrong') return { kind: 'wrong', message: 'the port must be a number from 1 to 65535, or *' };
   const allowed = (host: string): AllowedHostRead => ({
     kind: 'read',
     allowed: { host, ...(port === undefined ? {} : { port }) },
@@ -42,7 +41,7 @@ export function readAllowedHost(text: string): AllowedHostRead {
   if (canonical === sample) return allowed(host);
   return {
     kind: 'wrong',
-    message: `no URL has this host: write ${below ? `*.${canonical.slice(2)}` : canonical}`,
+    message: `no URL can have this host: write ${below ? `*.${canonical.slice(2)}` : canonical}`,
   };
 }
 
