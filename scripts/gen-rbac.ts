@@ -72,7 +72,11 @@ const helpers = [
     yaml(rightsOf('watched')),
     `{{- if .Values.secrets.watch }}\n${yaml(rightsOf('watched', 'secrets.watch'))}{{- end }}\n`,
   ),
-  template('rights.own', yaml(rightsOf('own'))),
+  template(
+    'rights.own',
+    yaml(rightsOf('own')),
+    `{{- if .Values.secrets.keepForDeletion }}\n${yaml(rightsOf('own', 'secrets.keepForDeletion'))}{{- end }}\n`,
+  ),
   template('rights.reviews', yaml(rightsOf('cluster', 'metrics.secure'))),
   template('rights.metricsReader', yaml([METRICS_READER])),
   template('rights.view', yaml(VIEW)),

@@ -80,7 +80,7 @@ const ALERTS: Readonly<Record<string, Omit<Alert, 'name'>>> = {
   BoxwrightBudgetExhausted: {
     severity: 'warning',
     for: '15m',
-    expr: 'histogram_quantile(0.95, sum by (le, connection) (rate(boxwright_service_budget_wait_seconds_bucket{$job,priority=~"edit|user"}[10m]))) > $budgetWaitSeconds',
+    expr: 'histogram_quantile(0.95, sum by (le, connection) (rate(boxwright_service_budget_wait_seconds_bucket{$job,priority=~"edit|new"}[10m]))) > $budgetWaitSeconds',
     summary: 'Changes wait for the request budget of connection {{ $labels.connection }}.',
     description: 'One call in twenty waits for {{ $value | humanizeDuration }} or longer.',
   },

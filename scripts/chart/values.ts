@@ -70,6 +70,10 @@ export const VALUES: Group = group('', {
       'Read only Secrets that carry these labels, such as `boxwright.dev/use=true`; separate several with commas. Empty: every Secret that a resource names. The operator enforces this, not RBAC.',
       { pattern: '^[^!()]*$' },
     ),
+    keepForDeletion: flag(
+      false,
+      'Keep the credentials of a Connection that is being deleted in one Secret of the operator’s namespace, encrypted, for a day at most: when the operator restarts while a namespace is deleted, it can still delete the records on the service.',
+    ),
   }),
   rbac: group('Rights.', {
     create: flag(true, 'Create Roles and bindings for the operator.'),

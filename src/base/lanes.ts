@@ -1,26 +1,23 @@
-import { isOfPerson, LANES, type Lane } from './priority.ts';
+import { LANES, type Lane } from './priority.ts';
 
-/**
- * How many turns each lane has while all wait. What is begun goes ahead of what is not: otherwise every creation waits
- * until all others have begun.
- */
-const SHARES: Readonly<Record<Lane, number>> = { edit: 64, user: 4, normal: 16, periodic: 1 };
+/** How many turns each lane has while all wait. */
+const SHARES: Readonly<Record<Lane, number>> = { edit: 64, normal: 16, new: 4, periodic: 1 };
 
 /**
  * Items that wait for a turn, by lane. Each lane has its share of the turns; one that was empty claims none that it
- * missed, and has its first at once where a person waits. Within a lane each group (such as a namespace) has its turn,
+ * missed, and has its first at once where it is for edits. Within a lane each group (such as a namespace) has its turn,
  * and within a group it is first come, first served. An item is in one lane at a time.
  */
 export class Lanes<T> {
   readonly #lines: Record<Lane, Map<string, Set<T>>> = {
     edit: new Map(),
-    user: new Map(),
     normal: new Map(),
+    new: new Map(),
     periodic: new Map(),
   };
-  readonly #sizes: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
+  readonly #sizes: Record<Lane, number> = { edit: 0, normal: 0, new: 0, periodic: 0 };
   /** When the next turn of each lane is due, in the time that all lanes share; the latest that was given. */
-  readonly #due: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
+  readonly #due: Record<Lane, number> = { edit: 0, normal: 0, new: 0, periodic: 0 };
   #now = 0;
 
   get size(): number {
@@ -36,7 +33,7 @@ export class Lanes<T> {
     const line = groups.get(group) ?? new Set();
     if (line.has(item)) return;
     if (this.#sizes[lane] === 0) {
-      const first = isOfPerson(lane) ? this.#now : this.#now + 1 / SHARES[lane];
+      const first = lane === 'edit' ? this.#now : this.#now + 1 / SHARES[lane];
       this.#due[lane] = Math.max(this.#due[lane], first);
     }
     groups.set(group, line.add(item));

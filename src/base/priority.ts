@@ -1,25 +1,20 @@
 /**
- * Who is waiting: a person who has edited something that was in place; a person who has made or deleted something;
- * the cluster or the service, such as the end of a running operation; or nobody (a periodic look).
+ * What waits: an edit of something that was in place; what is begun, such as the end of a running operation; something
+ * new, of which nothing is begun; or a periodic look.
  */
-export type Lane = 'edit' | 'user' | 'normal' | 'periodic';
+export type Lane = 'edit' | 'normal' | 'new' | 'periodic';
 
-/** All lanes, the most urgent first. */
-export const LANES: readonly Lane[] = ['edit', 'user', 'normal', 'periodic'];
+/** All lanes, the most urgent first: what is begun goes ahead of what is not, or thousands stay half made. */
+export const LANES: readonly Lane[] = ['edit', 'normal', 'new', 'periodic'];
 
 /** The more urgent of two. */
 export function moreUrgent(a: Lane, b: Lane): Lane {
   return LANES.indexOf(a) <= LANES.indexOf(b) ? a : b;
 }
 
-/** The lane after this one; the last one stays. */
-export function lessUrgent(lane: Lane): Lane {
-  return LANES[LANES.indexOf(lane) + 1] ?? 'periodic';
-}
-
-/** Whether a person has changed something. */
+/** Whether a lane is for what a person has just made or changed only. */
 export function isOfPerson(lane: Lane): boolean {
-  return lane === 'edit' || lane === 'user';
+  return lane === 'edit' || lane === 'new';
 }
 
 /**
@@ -30,14 +25,22 @@ export function isOfPerson(lane: Lane): boolean {
 export class Priority {
   readonly #listeners = new Set<() => void>();
   #lane: Lane;
+  #byPerson: boolean;
   #lines = 0;
 
-  constructor(lane: Lane = 'normal') {
+  /** @param byPerson - whether a person has made or changed something; always so in the lanes for that */
+  constructor(lane: Lane = 'normal', byPerson = false) {
     this.#lane = lane;
+    this.#byPerson = byPerson || isOfPerson(lane);
   }
 
   get lane(): Lane {
     return this.#lane;
+  }
+
+  /** Whether it is for what a person has just made or changed. */
+  get byPerson(): boolean {
+    return this.#byPerson;
   }
 
   /** Whether it stands in a line. */
@@ -45,8 +48,9 @@ export class Priority {
     return this.#lines > 0;
   }
 
-  /** Makes it at least as urgent as `lane`. */
-  raise(lane: Lane): void {
+  /** Makes it at least as urgent as `lane`; once for a person, always for a person. */
+  raise(lane: Lane, byPerson = false): void {
+    this.#byPerson ||= byPerson || isOfPerson(lane);
     if (moreUrgent(this.#lane, lane) === this.#lane) return;
     this.#lane = lane;
     this.#tell();

@@ -36,4 +36,6 @@ export type ConnectionState =
 /** Finds connections by reference; never another namespace's. */
 export interface Connections {
   resolve(namespace: string, ref: { name: string }): ConnectionState;
+  /** A ready one of the namespace to that endpoint with that account, for a deletion whose own cannot be used. */
+  alike(namespace: string, home: { endpoint: string; account: string }): ConnectionHandle | undefined;
 }

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { hmacBase32, sha256Base32 } from '../base/hash.ts';
 import { KubeApiError, SECRETS, type KubeClient, type KubeObject } from '../kube/index.ts';
 
@@ -46,6 +46,11 @@ export class Digest {
   /** `<key id>:<hmac>` of the parts. */
   of(...parts: readonly (string | Uint8Array)[]): string {
     return `${this.keyId}:${hmacBase32(this.#key, ...parts).slice(0, 32)}`;
+  }
+
+  /** A key of 32 bytes for another purpose: neither tells anything of the other. */
+  keyFor(purpose: string): KeyObject {
+    return createSecretKey(Buffer.from(hkdfSync('sha256', this.#key, '', `boxwright ${purpose}`, KEY_BYTES)));
   }
 
   /** Whether two hashes are of different things; of hashes under two keys nobody can tell. */

@@ -31,7 +31,12 @@ import {
 import type { CallReport } from '../service/index.ts';
 import { boxCycle, boxKind, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
-import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
+import {
+  ConnectionPool,
+  ConnectionReconciler,
+  KeptCredentials,
+  type PortFactory,
+} from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
 import { Digest } from './digest.ts';
 import { loadInstallation } from './installation.ts';
@@ -41,6 +46,7 @@ import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
 import type { SecretSelector } from './secret-policy.ts';
+import { sameMeaning } from './record/resource.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
 
@@ -64,6 +70,8 @@ export interface OperatorOptions {
   watchSecrets?: boolean;
   /** Labels that a Secret has to carry for anything of it to be read. @defaultValue none */
   secretSelector?: SecretSelector;
+  /** Keep credentials of what is being deleted in a Secret, encrypted. @defaultValue false */
+  keepCredentials?: boolean;
   portFor: PortFactory;
   /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
@@ -140,6 +148,7 @@ export class Operator implements Runner {
       pool,
       cache: this.#connections,
       users: (connection) => this.#usersOfConnection(connection),
+      kept: this.#kept(context),
     });
     const controllers = this.#controllers(full, connectionReconciler);
     const unwatch = this.#watch(controllers, pool, context.sources);
@@ -155,6 +164,20 @@ export class Operator implements Runner {
       for (const end of unwatch) end();
       pool.closeAll();
     }
+  }
+
+  #kept({ clock, digest, kube, log }: Omit<OperatorContext, 'connections'>): KeptCredentials | undefined {
+    const { keepCredentials, namespace } = this.#options;
+    if (keepCredentials !== true) return undefined;
+    const isLiving = (uid: string): boolean => this.#connections.isLiving(uid);
+    return new KeptCredentials({
+      kube,
+      namespace,
+      key: digest.keyFor('kept credentials'),
+      clock,
+      log,
+      isLiving,
+    });
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
@@ -299,18 +322,18 @@ export class Operator implements Runner {
 
   /** Changes become keys in queues; nothing else happens here. */
   #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool, sources: Sources): (() => void)[] {
-    const add = (kind: KindName, key: string, lane: Lane): void =>
-      controllers.get(kind)?.queue.add(key, lane);
-    const referrers = (kind: string, namespace: string, name: string, lane: Lane): void => {
+    const add = (kind: KindName, key: string, lane: Lane, byPerson = false): void =>
+      controllers.get(kind)?.queue.add(key, lane, byPerson);
+    const referrers = (kind: string, namespace: string, name: string, byPerson = false): void => {
       for (const cache of this.#caches()) {
         for (const { metadata } of cache.referrers(kind, namespace, name)) {
-          add(cache.kind, `${metadata.namespace}/${metadata.name}`, lane);
+          add(cache.kind, `${metadata.namespace}/${metadata.name}`, 'normal', byPerson);
         }
       }
     };
     pool.onChange((key) => {
       const [namespace = '', name = ''] = key.split('/');
-      referrers('Connection', namespace, name, 'normal');
+      referrers('Connection', namespace, name);
     });
     // What is there when this begins was handled before, by whoever led: a periodic look will do.
     let starting = true;
@@ -318,12 +341,12 @@ export class Operator implements Runner {
       cache.onChange((change) => {
         const { kind } = cache;
         const { namespace, name } = change.object.metadata;
-        const lane: Lane = starting ? 'periodic' : isEdit(change) ? 'edit' : 'user';
+        const lane = starting ? 'periodic' : laneOf(change);
         const echo = cache.isOwnWrite && change.type !== 'deleted';
-        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane);
+        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane, !starting);
         if (starting) return;
         if (matters(kind, change)) {
-          referrers(kind, namespace, name, 'normal');
+          referrers(kind, namespace, name);
           if (kind === 'Box')
             for (const user of this.#instancesAbove(namespace, name)) add('Instance', user, 'normal');
         }
@@ -342,12 +365,12 @@ export class Operator implements Runner {
       }),
     );
     const configMaps = this.#configMaps.onChange(({ object }) => {
-      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, 'user');
+      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, true);
     });
     const secrets = this.#secretWatch?.onChange((namespace, name) => {
       if (starting) return;
       sources.forgetSecret(namespace, name);
-      referrers('Secret', namespace, name, 'user');
+      referrers('Secret', namespace, name, true);
     });
     starting = false;
     return [...ends, configMaps, ...(secrets === undefined ? [] : [secrets])];
@@ -355,7 +378,7 @@ export class Operator implements Runner {
 
   #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
     reconciler.lookAnew(key);
-    controllers.get('Connection')?.queue.add(key, 'user');
+    controllers.get('Connection')?.queue.add(key, 'normal', true);
   }
 
   #usersOfConnection(connection: Connection): string[] {
@@ -445,15 +468,7 @@ export class Operator implements Runner {
 
 /** Whether a change is one that its own controller acts upon: not the echo of a status write. */
 function concerns(change: Change<AnyResource & KubeObject>): boolean {
-  if (change.type !== 'updated') return true;
-  const [a, b] = [change.old.metadata, change.object.metadata];
-  return (
-    a.uid !== b.uid ||
-    a.generation !== b.generation ||
-    a.deletionTimestamp !== b.deletionTimestamp ||
-    JSON.stringify(a.annotations) !== JSON.stringify(b.annotations) ||
-    JSON.stringify(a.finalizers) !== JSON.stringify(b.finalizers)
-  );
+  return change.type !== 'updated' || !sameMeaning(change.old.metadata, change.object.metadata);
 }
 
 /** Reasons of what has not been in place yet. */
@@ -465,13 +480,19 @@ const FIRST_TIME: ReadonlySet<string> = new Set([
   'WaitingForConnection',
 ]);
 
-/** Whether a person has changed something that was in place, or that was edited before and is on its way. */
-function isEdit(change: Change<AnyResource & KubeObject>): boolean {
-  if (change.type !== 'updated' || change.object.metadata.deletionTimestamp !== undefined) return false;
-  const { conditions = [] } = change.old.status;
-  if (change.old.metadata.uid !== change.object.metadata.uid || conditions.length === 0) return false;
+/**
+ * An edit of something that was in place, or that was edited before and is on its way, goes first; a deletion and what
+ * concerns a record that is there go ahead of what has none yet.
+ */
+function laneOf(change: Change<AnyResource & KubeObject>): Lane {
+  const { metadata } = change.object;
+  if (change.type === 'deleted' || metadata.deletionTimestamp !== undefined) return 'normal';
+  if (change.type === 'added' || change.old.metadata.uid !== metadata.uid) return 'new';
+  const { conditions = [], ...status } = change.old.status;
   const reconciling = conditions.find(({ type }) => type === CONDITIONS.reconciling);
-  return reconciling === undefined || !FIRST_TIME.has(reconciling.reason);
+  const isFirstTime = reconciling !== undefined && FIRST_TIME.has(reconciling.reason);
+  if (conditions.length > 0 && !isFirstTime) return 'edit';
+  return 'id' in status ? 'normal' : 'new';
 }
 
 /** Whether a change is one that those who refer to the resource wait for. */

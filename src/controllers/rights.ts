@@ -1,6 +1,7 @@
 import { KINDS, type KindName } from '../api/kinds.ts';
 import { GROUP } from '../api/names.ts';
 import { CONFIG_MAPS, EVENTS, LEASES, SECRETS } from '../kube/index.ts';
+import { KEPT_SECRET } from './connection/index.ts';
 import { DIGEST_SECRET } from './digest.ts';
 import { INSTALLATION_CONFIG_MAP } from './installation.ts';
 
@@ -24,7 +25,7 @@ export interface Right {
   /** RBAC cannot restrict `create`, `list` and `watch` by name: those stand in a right of their own. */
   resourceNames?: readonly string[];
   /** Granted only when this switch of the installation is on. */
-  when?: 'secrets.watch' | 'metrics.secure';
+  when?: 'secrets.watch' | 'secrets.keepForDeletion' | 'metrics.secure';
   why: string;
 }
 
@@ -97,6 +98,14 @@ export const RIGHTS: readonly Right[] = [
     scope: 'own',
     resourceNames: [DIGEST_SECRET],
     why: 'reads that key; fills it in where the Secret is there without one',
+  },
+  {
+    ...resourceOf(SECRETS),
+    verbs: ['get', 'patch'],
+    scope: 'own',
+    resourceNames: [KEPT_SECRET],
+    when: 'secrets.keepForDeletion',
+    why: 'keeps the credentials of what is being deleted, encrypted',
   },
   {
     ...resourceOf(CONFIG_MAPS),

@@ -79,14 +79,14 @@ describe('shared lists', () => {
     const late = [6, 7, 8].map((notBefore) =>
       shared.list('instances', 'w', {
         notBefore,
-        priority: new Priority(notBefore === 7 ? 'user' : 'periodic'),
+        priority: new Priority(notBefore === 7 ? 'new' : 'periodic'),
       }),
     );
     await settle();
     expect(asked).toHaveLength(1);
     asked[0]?.answer({ kind: 'missing', startedAt: 5 });
     await settle();
-    expect(asked.map(({ priority }) => priority.lane)).toEqual(['normal', 'user']);
+    expect(asked.map(({ priority }) => priority.lane)).toEqual(['normal', 'new']);
     asked[1]?.start(9);
     asked[1]?.answer(found(9));
     expect(await early).toMatchObject({ kind: 'missing' });
@@ -118,10 +118,10 @@ describe('shared lists', () => {
   it('makes a read that waits for its turn as urgent as the most urgent of its callers', async () => {
     const { shared, asked } = setup();
     void shared.list('instances', 'w', { priority: new Priority('periodic') });
-    void shared.list('instances', 'w', { priority: new Priority('user') });
+    void shared.list('instances', 'w', { priority: new Priority('new') });
     void shared.list('instances', 'w', { priority: new Priority('normal') });
     await settle();
-    expect(asked.map(({ priority }) => priority.lane)).toEqual(['user']);
+    expect(asked.map(({ priority }) => priority.lane)).toEqual(['normal']);
   });
 
   it('uses a finished read again while it is young enough and started late enough', async () => {

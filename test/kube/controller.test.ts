@@ -129,7 +129,7 @@ describe('a manager with a controller on a real API server', () => {
       },
     });
     informer.onChange(({ object, type }) => {
-      controller.queue.add(keyOfObject(object), type === 'updated' ? 'user' : 'normal');
+      controller.queue.add(keyOfObject(object), type === 'updated' ? 'new' : 'normal');
     });
     const stop = new AbortController();
     const manager = new Manager({

@@ -253,7 +253,7 @@ describe('the metrics of a connection', () => {
     const { world } = shop;
     expect(await value('boxwright_service_pause_seconds', { connection: 'shop/main' })).toBe(0);
     const waits = 'boxwright_service_budget_wait_seconds_count';
-    const before = (await value(waits, { connection: 'shop/main', priority: 'user' })) ?? 0;
+    const before = (await value(waits, { connection: 'shop/main', priority: 'new' })) ?? 0;
     shop.judge = () => answer(429, {}, { 'retry-after': '120' });
     await world.apply(instance());
     await world.advance(1_000);
@@ -261,7 +261,7 @@ describe('the metrics of a connection', () => {
     expect(pause).toBeGreaterThan(60);
     shop.judge = () => undefined;
     await shop.online();
-    expect(await value(waits, { connection: 'shop/main', priority: 'user' })).toBeGreaterThan(before);
+    expect(await value(waits, { connection: 'shop/main', priority: 'new' })).toBeGreaterThan(before);
   });
 
   it('tell which calls are under way and which wait', async () => {

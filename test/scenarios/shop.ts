@@ -81,7 +81,7 @@ export interface StoredInstance {
 export class Shop {
   readonly world: World;
   /** Answers calls to the service in its stead; undefined lets them through. */
-  judge: (request: PortRequest) => PortAnswer | undefined | Promise<PortAnswer> = () => undefined;
+  judge: (request: PortRequest) => PortAnswer | undefined | Promise<PortAnswer | undefined> = () => undefined;
   /** Changes what the service is sent. */
   alter: (request: PortRequest) => PortRequest = (request) => request;
   /** Changes what the service has answered. */

@@ -1,8 +1,10 @@
 import { parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { KindName } from '../../src/api/kinds.ts';
+import { KEPT_SECRET } from '../../src/controllers/connection/index.ts';
+import { SECRETS } from '../../src/kube/index.ts';
 import { ownKinds } from '../support/fake-kube.ts';
-import { CONNECTION, examples, seeded, World } from '../support/world.ts';
+import { CONNECTION, examples, seeded, World, type WorldOptions } from '../support/world.ts';
 
 type AnyKind = KindName | 'Secret' | 'ConfigMap';
 const OURS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const;
@@ -12,8 +14,8 @@ const OBJECTS = parseAllDocuments(MANIFESTS)
   .flatMap((object) => (object === null ? [] : [[object.kind, object.metadata.name] as const]));
 const KINDS = ownKinds();
 
-async function settled(): Promise<World> {
-  const world = new World({ kinds: KINDS });
+async function settled(options: WorldOptions = {}): Promise<World> {
+  const world = new World({ kinds: KINDS, ...options });
   world.start();
   await world.apply(MANIFESTS);
   await world.until(() => world.ready('Instance', 'web-eu') === 'True');
@@ -52,6 +54,34 @@ const ORDERS = [
   })),
 ];
 
+/** What the operator's own Secret keeps. */
+function kept(world: World): string[] {
+  const secret = world.kube.list(SECRETS).find(({ metadata }) => metadata.name === KEPT_SECRET) as
+    { data?: Record<string, string> } | undefined;
+  return Object.values(secret?.data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
+}
+
+/** Everything is deleted, and the operator ends in the middle of it; another one starts after `awayMs`. */
+async function restartedAmid(
+  order: typeof OBJECTS,
+  awayMs = 60_000,
+  meanwhile: (world: World) => unknown = () => undefined,
+): Promise<World> {
+  const world = await settled({ keepCredentials: true });
+  for (const [kind, name] of order) await world.delete(kind, name);
+  await world.until(() => kept(world).length > 0);
+  world.kill();
+  expect(records(world)).not.toEqual([]);
+  for (const text of kept(world)) expect(text).not.toContain('token-of-ops');
+  await meanwhile(world);
+  await world.advance(awayMs);
+  world.start();
+  return world;
+}
+
+const credentialsMissing = (world: World): boolean =>
+  world.condition('Instance', 'web-eu', 'Ready')?.reason === 'CredentialsMissing';
+
 describe('a deletion of everything, as a cascade or a namespace that ends brings it', () => {
   it.each(ORDERS)('ends and leaves no record, whatever goes first: $first', async ({ order, pauseMs }) => {
     const world = await settled();
@@ -86,6 +116,74 @@ describe('a deletion of everything, as a cascade or a namespace that ends brings
     await world.apply(secret);
     await world.until(() => left(world).length === 0, 1_800_000);
     expect(records(world)).toEqual([]);
+  });
+
+  it.each([
+    ['with the Secret first', credentialsFirst],
+    ['with the Secret last', reversed],
+  ] as const)('%s ends over a restart where credentials are kept for deletions', async (_order, order) => {
+    const world = await restartedAmid(order);
+    await world.until(() => left(world).length === 0, 1_800_000);
+    expect(records(world)).toEqual([]);
+    await world.until(() => kept(world).length === 0);
+  });
+
+  it('does not keep credentials for longer than a day', async () => {
+    const world = await restartedAmid(credentialsFirst, 25 * 3_600_000);
+    await world.until(() => credentialsMissing(world));
+    await world.until(() => kept(world).length === 0, 600_000);
+    expect(records(world)).not.toEqual([]);
+  });
+
+  it.each([
+    ['that the service refuses', (world: World) => world.sandbox.admin.revokeTokens()],
+    [
+      'that somebody has changed',
+      (world: World) => {
+        const [text = ''] = kept(world);
+        const entry = JSON.parse(text) as { until: string };
+        const changed = JSON.stringify({ ...entry, until: '2999-01-01T00:00:00.000Z' });
+        const uid = world.get('Connection', 'main')?.metadata.uid ?? '';
+        return world.user.mergePatch(
+          SECRETS,
+          { namespace: 'boxwright-system', name: KEPT_SECRET },
+          { data: { [uid]: Buffer.from(changed).toString('base64') } },
+        );
+      },
+    ],
+  ])('does not use kept credentials %s', async (_what, spoil) => {
+    const world = await restartedAmid(credentialsFirst, 60_000, spoil);
+    await world.until(() => credentialsMissing(world));
+    await world.until(() => kept(world).length === 0);
+    expect(records(world)).not.toEqual([]);
+  });
+
+  it('does not send kept credentials to another endpoint', async () => {
+    const world = await restartedAmid(credentialsFirst, 60_000, (moved) =>
+      moved.edit('Connection', 'main', { endpoint: 'https://other.test' }),
+    );
+    await world.until(() => credentialsMissing(world));
+    await world.edit('Connection', 'main', { endpoint: 'https://service.test' });
+    await world.until(() => left(world).length === 0, 1_800_000);
+    expect(records(world)).toEqual([]);
+  });
+
+  it('goes on with another connection of the namespace to the same account', async () => {
+    const world = await settled();
+    await world.apply(CONNECTION.replaceAll(/name: (main|deploy-login)\b/g, 'name: spare-$1'));
+    await world.stop();
+    for (const [kind, name] of OBJECTS) await world.delete(kind, name);
+    world.start();
+    await world.until(() => left(world).length === 1, 1_800_000);
+    expect(left(world)).toEqual(['Connection/spare-main']);
+    expect(records(world)).toEqual([]);
+  });
+
+  it('keeps no credentials unless it is told to', async () => {
+    const world = await settled();
+    for (const [kind, name] of OBJECTS) await world.delete(kind, name);
+    await world.until(() => left(world).length === 0, 1_800_000);
+    expect(kept(world)).toEqual([]);
   });
 
   it('that took the credentials meanwhile also ends by letting go of the records', async () => {

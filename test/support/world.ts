@@ -41,6 +41,7 @@ export interface WorldOptions {
   tracer?: Tracer;
   log?: Logger;
   watchSecrets?: boolean;
+  keepCredentials?: boolean;
   /** @default those of this project */
   kinds?: readonly FakeKind[];
 }
@@ -114,6 +115,7 @@ export class World {
         namespace: 'boxwright-system',
         endpoints: { allowedHosts: [] },
         watchSecrets: this.#options.watchSecrets === true,
+        keepCredentials: this.#options.keepCredentials === true,
       },
       {
         clock,

@@ -49,6 +49,10 @@
 - name: BOXWRIGHT_SECRET_SELECTOR
   value: {{ . | quote }}
 {{- end }}
+{{- if .Values.secrets.keepForDeletion }}
+- name: BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION
+  value: "true"
+{{- end }}
 {{- if .Values.allowInsecure }}
 - name: BOXWRIGHT_ALLOW_INSECURE
   value: "true"

@@ -100,6 +100,17 @@
   verbs:
     - get
     - update
+{{- if .Values.secrets.keepForDeletion }}
+- apiGroups:
+    - ""
+  resources:
+    - secrets
+  resourceNames:
+    - boxwright-kept-credentials
+  verbs:
+    - get
+    - patch
+{{- end }}
 {{- end }}
 {{- define "boxwright.rights.reviews" -}}
 - apiGroups:

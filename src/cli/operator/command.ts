@@ -103,6 +103,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
     watchSecrets: flags.watchSecrets,
     ...(flags.secretSelector === undefined ? {} : { secretSelector: secretSelectorOf(flags.secretSelector) }),
+    keepCredentials: flags.keepCredentials,
     endpoints: {
       allowedHosts: flags.allowedHosts,
       allowInsecure: flags.allowInsecure,

@@ -62,6 +62,14 @@ export const OPERATOR_FLAGS = {
     description:
       'read only Secrets that carry these labels: key=value, or key for any value; with commas, all of them',
   },
+  keepCredentials: {
+    flag: '--keep-credentials-for-deletion [boolean]',
+    env: 'BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION',
+    type: 'boolean',
+    default: false,
+    description:
+      'keep credentials of Connections that are being deleted, encrypted in one Secret, for a day at most: a restart in the middle then loses no record',
+  },
   allowedHosts: {
     flag: '--allowed-hosts <hosts>',
     env: 'BOXWRIGHT_ALLOWED_HOSTS',

@@ -6,7 +6,7 @@ it('counts calls by outcome, times those that were sent and those that stood in 
   const metrics = new Metrics();
   const calls = new ServiceMetrics(metrics);
   const call = { method: 'GET', template: '/services/boxes/{box_id}', status: 200 };
-  const sent = { ...call, ms: 40, outcome: 'ok', lane: 'user', waitedMs: 2_000 } as const;
+  const sent = { ...call, ms: 40, outcome: 'ok', lane: 'new', waitedMs: 2_000 } as const;
   calls.count('shop/main', sent);
   const held = { ms: 0, status: undefined, outcome: 'BreakerOpen', waitedMs: undefined };
   calls.count('shop/main', { ...sent, ...held });
@@ -17,6 +17,6 @@ it('counts calls by outcome, times those that were sent and those that stood in 
   expect(text).toContain(`boxwright_service_request_duration_seconds_bucket{le="0.05",${labels}} 1`);
   expect(text).toContain(`boxwright_service_request_duration_seconds_count{${labels}} 1`);
   const waited = 'boxwright_service_budget_wait_seconds';
-  expect(text).toContain(`${waited}_bucket{le="1",connection="shop/main",priority="user"} 0`);
-  expect(text).toContain(`${waited}_count{connection="shop/main",priority="user"} 1`);
+  expect(text).toContain(`${waited}_bucket{le="1",connection="shop/main",priority="new"} 0`);
+  expect(text).toContain(`${waited}_count{connection="shop/main",priority="new"} 1`);
 });

@@ -22,7 +22,7 @@ export const SERVICE_METRICS = {
   budgetWait: {
     name: 'boxwright_service_budget_wait_seconds',
     type: 'histogram',
-    help: 'How long calls stood in line for the request budget of their connection (namespace/name), by priority: edit (somebody changed what was in place), user (somebody made or deleted something), normal, periodic; seconds.',
+    help: 'How long calls stood in line for the request budget of their connection (namespace/name), by priority: edit (somebody changed what was in place), normal (what is begun, or deleted, goes on), new (somebody made something), periodic; seconds.',
     labels: ['connection', 'priority'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
   },

@@ -35,6 +35,8 @@ export interface WiringSettings {
   watchSecrets?: boolean;
   /** Labels that a Secret has to carry for anything of it to be read. @default none */
   secretSelector?: SecretSelector;
+  /** Keep credentials of what is being deleted in a Secret, encrypted. @default false */
+  keepCredentials?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
   endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
   /** Absent: works without asking whether another does. */
@@ -66,8 +68,18 @@ export interface OperatorParts {
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
-  const { namespace, namespaces, installationId, watchSecrets, secretSelector } = settings;
-  const { endpoints, leader, health, workers } = settings;
+  const {
+    namespace,
+    namespaces,
+    installationId,
+    watchSecrets,
+    secretSelector,
+    keepCredentials,
+    endpoints,
+    leader,
+    health,
+    workers,
+  } = settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
@@ -94,6 +106,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     ...(secretSelector === undefined ? {} : { secretSelector }),
+    ...(keepCredentials === undefined ? {} : { keepCredentials }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),

@@ -5,13 +5,13 @@ import {
   createServiceClient,
   type CallReport,
   type ClosablePort,
-  type Credentials,
   type ServiceClient,
   type ServiceErrorCode,
 } from '../../service/index.ts';
 import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import type { ClientStanding } from '../metrics/index.ts';
+import type { Access } from './kept-credentials.ts';
 
 /** Makes the port to an endpoint; throws EndpointError for one that may not be called. */
 export type PortFactory = (options: {
@@ -32,6 +32,7 @@ interface Entry {
   /** Of everything that the client was made from; another fingerprint means another client. */
   fingerprint: string;
   client: ServiceClient;
+  access: Access;
   port: ClosablePort;
   endpoint: string;
   spec: Connection['spec'];
@@ -111,19 +112,24 @@ export class ConnectionPool implements Connections {
       : { ...waiting, handle: this.#handleOf(key, entry, good) };
   }
 
+  alike(namespace: string, home: { endpoint: string; account: string }): ConnectionHandle | undefined {
+    for (const [key, entry] of this.#entries) {
+      const isReady = entry.ready !== undefined && !this.#notReady.has(key);
+      if (!isReady || !key.startsWith(`${namespace}/`) || entry.endpoint !== home.endpoint) continue;
+      if (entry.ready?.account === home.account) return this.#handleOf(key, entry, entry.ready);
+    }
+    return undefined;
+  }
+
   /** Tells when a connection's state has changed. */
   onChange(listener: (key: string) => void): void {
     this.#listeners.push(listener);
   }
 
   /** The client for a spec and a credential; the one in use when nothing about it changed. */
-  client(
-    key: string,
-    spec: Connection['spec'],
-    credentials: Credentials,
-    ca: string | undefined,
-  ): { client: ServiceClient; fresh: boolean } {
+  client(key: string, spec: Connection['spec'], access: Access): { client: ServiceClient; fresh: boolean } {
     const { endpoint, headers, release, pace } = spec;
+    const { credentials, ca } = access;
     const fingerprint = sha256Base32(canonicalJson({ endpoint, headers, release, pace, credentials, ca }));
     const known = this.#entries.get(key);
     if (known?.fingerprint === fingerprint) {
@@ -149,6 +155,7 @@ export class ConnectionPool implements Connections {
     this.#entries.set(key, {
       fingerprint,
       client,
+      access,
       port,
       endpoint,
       spec,
@@ -167,6 +174,20 @@ export class ConnectionPool implements Connections {
     entry.ready = ready;
     entry.lastGood = ready;
     if (changed) this.#tell(key);
+  }
+
+  /** A probe with kept credentials went well: only deletions may use it. */
+  setGood(key: string, good: Ready): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || canonicalJson(entry.lastGood) === canonicalJson(good)) return;
+    entry.lastGood = good;
+    this.#tell(key);
+  }
+
+  /** What the client in memory was made from, where it was let in. */
+  goodAccess(key: string): Access | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.ready === undefined && entry?.lastGood === undefined ? undefined : entry.access;
   }
 
   /** The connection cannot be used for the reason given. */

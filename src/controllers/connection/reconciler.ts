@@ -17,6 +17,7 @@ import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 import { wrongAuthorities } from './authorities.ts';
 import { credentialsIn } from './credentials.ts';
+import type { Access, KeptCredentials, Leaving } from './kept-credentials.ts';
 import type { ConnectionPool } from './pool.ts';
 import { accountOf, probe, type ProbeOutcome } from './probe.ts';
 import { skewText, tellableSkew } from './skew.ts';
@@ -55,13 +56,21 @@ interface Found {
   reached?: boolean;
   letIn?: boolean;
   /** What a probe that went well has found. */
-  ready?: {
-    workspace: string;
-    schemaBase: string;
-    user: string | undefined;
-    account: string | undefined;
-  };
+  ready?: Ready;
+  /** The same with credentials that were kept for deletions, which nothing else may use. */
+  good?: Ready;
 }
+
+interface Ready {
+  workspace: string;
+  schemaBase: string;
+  user: string | undefined;
+  account: string | undefined;
+}
+
+/** What a client is made from, and the version of the Secret with the credentials; or what is missing. */
+type AccessFound =
+  { kind: 'found'; access: Access; version?: string | undefined } | { kind: 'missing'; verdict: Verdict };
 
 /** Keeps a Connection's client, and says whether it can be used. */
 export class ConnectionReconciler {
@@ -69,6 +78,7 @@ export class ConnectionReconciler {
   readonly #pool: ConnectionPool;
   readonly #cache: KindCache<Connection>;
   readonly #users: (connection: Connection) => string[];
+  readonly #kept: KeptCredentials | undefined;
   readonly #status: StatusWriter<Cached<Connection>>;
   readonly #guard: PassGuard<Cached<Connection>>;
   readonly #memories = new Map<string, Memory>();
@@ -79,11 +89,14 @@ export class ConnectionReconciler {
     cache: KindCache<Connection>;
     /** Resources that use a connection, as `Kind/name`. */
     users: (connection: Connection) => string[];
+    /** Absent: credentials are kept in memory only. */
+    kept?: KeptCredentials | undefined;
   }) {
     this.#context = options.context;
     this.#pool = options.pool;
     this.#cache = options.cache;
     this.#users = options.users;
+    this.#kept = options.kept;
     const { type } = options.cache.informer;
     this.#status = new StatusWriter(options.context, type, options.cache);
     this.#guard = new PassGuard(options.context, type, this.#status);
@@ -98,8 +111,10 @@ export class ConnectionReconciler {
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     const resource = this.#cache.get(key);
     if (resource === undefined) {
+      const uid = this.#memories.get(key)?.uid;
       this.#memories.delete(key);
       this.#pool.drop(key);
+      if (uid !== undefined) await this.#kept?.forget(uid, run.signal);
       return {};
     }
     const memory = this.#memory(key, resource.metadata.uid);
@@ -153,6 +168,8 @@ export class ConnectionReconciler {
         return {};
       }
       await this.#check(key, resource, run);
+      const access = this.#pool.goodAccess(key);
+      if (access !== undefined) await this.#kept?.keep(leaving(resource), access, run.signal);
       const shown = users.slice(0, 5).join(', ') + (users.length > 5 ? ` and ${users.length - 5} more` : '');
       const said = verdict(
         'InUse',
@@ -179,6 +196,7 @@ export class ConnectionReconciler {
     if (found.ready !== undefined) {
       this.#pool.setReady(key, found.ready);
     } else {
+      if (found.good !== undefined) this.#pool.setGood(key, found.good);
       this.#pool.setNotReady(key, {
         message: notReady(resource, found.verdict),
         credentialsMissing: found.verdict.reason === 'WaitingForSecret',
@@ -188,31 +206,21 @@ export class ConnectionReconciler {
   }
 
   async #look(key: string, resource: Connection, run: ReconcileContext): Promise<Found> {
-    const { clock, sources } = this.#context;
-    const { namespace, uid } = resource.metadata;
+    const { clock } = this.#context;
     const { spec, status } = resource;
-    const memory = this.#memory(key, uid);
-
-    let secret: WholeSecret | undefined;
-    try {
-      secret = await sources.secret(namespace, spec.credentialsRef.name, run.signal);
-    } catch (error) {
-      if (!(error instanceof KubeApiError && error.status === 403)) throw error;
-      const said = `The operator may not read Secret "${spec.credentialsRef.name}": grant it get in this namespace`;
-      return { verdict: verdict('WaitingForSecret', said, SECRET_LOOK_MS), fields: {} };
-    }
-    const read = credentialsIn(spec.credentialsRef.name, secret);
-    if (read.kind === 'missing') {
-      return { verdict: verdict('WaitingForSecret', read.message, SECRET_LOOK_MS), fields: {} };
-    }
-    const ca = await this.#authorities(resource, run);
-    if (ca.kind === 'missing') {
-      return { verdict: verdict('WaitingForReference', ca.message, SECRET_LOOK_MS), fields: {} };
-    }
+    const memory = this.#memory(key, resource.metadata.uid);
+    const given = await this.#access(resource, run);
+    const kept =
+      given.kind === 'missing' && this.#pool.goodAccess(key) === undefined
+        ? await this.#keptFor(resource, run)
+        : undefined;
+    if (given.kind === 'missing' && kept === undefined) return { verdict: given.verdict, fields: {} };
+    const { access, version } =
+      given.kind === 'found' ? given : { access: kept as Access, version: undefined };
 
     let client;
     try {
-      ({ client } = this.#pool.client(key, spec, read.credentials, ca.pem));
+      ({ client } = this.#pool.client(key, spec, access));
     } catch (error) {
       if (!(error instanceof EndpointError)) throw error;
       return { verdict: verdict('NeedsUser', `spec.endpoint: ${error.message}`, SLOW_MS), fields: {} };
@@ -220,11 +228,11 @@ export class ConnectionReconciler {
     const now = clock.monotonic();
     const fingerprint = this.#context.digest.of(
       canonicalJson({ spec: { ...spec, pace: undefined, poll: undefined, defaults: undefined } }),
-      canonicalJson(read.credentials),
-      ca.pem ?? '',
+      canonicalJson(access.credentials),
+      access.ca ?? '',
     );
     const { probed, attempts } = memory;
-    const heardInMs = this.#hear(resource, memory, secret?.version);
+    const heardInMs = this.#hear(resource, memory, version);
     if (heardInMs === 0) {
       attempts.clear();
       client.loginAgain();
@@ -260,6 +268,7 @@ export class ConnectionReconciler {
           return heldBack(attempts.failed('read', fingerprint, said), known);
         }
         memory.probed = undefined;
+        if (kept !== undefined) await this.#kept?.forget(resource.metadata.uid, run.signal);
         const said = attempts.refused('read', fingerprint, outcome.verdict);
         return { verdict: said, fields: {}, ...reachOf(outcome) };
       }
@@ -277,7 +286,14 @@ export class ConnectionReconciler {
     }
     attempts.succeeded('read', TROUBLE);
     attempts.succeeded('read', fingerprint);
-    const kind = read.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
+    const ready: Ready = {
+      workspace: outcome.workspace,
+      schemaBase: outcome.schemaBase,
+      user: outcome.user,
+      account: accountOf(outcome),
+    };
+    if (given.kind === 'missing') return { verdict: given.verdict, fields: {}, good: ready };
+    const kind = access.credentials.kind === 'token' ? ('Token' as const) : ('Password' as const);
     const account = {
       workspace: outcome.workspace,
       ...(outcome.email === undefined ? {} : { email: outcome.email }),
@@ -295,15 +311,36 @@ export class ConnectionReconciler {
       },
       reached: true,
       letIn: true,
-      ready: {
-        workspace: outcome.workspace,
-        schemaBase: outcome.schemaBase,
-        user: outcome.user,
-        account: accountOf(outcome),
-      },
+      ready,
     };
     memory.probed = { fingerprint, at: now, found };
     return found;
+  }
+
+  /** Reads what the client is to be made from. */
+  async #access(resource: Connection, run: ReconcileContext): Promise<AccessFound> {
+    const { name } = resource.spec.credentialsRef;
+    let secret: WholeSecret | undefined;
+    try {
+      secret = await this.#context.sources.secret(resource.metadata.namespace, name, run.signal);
+    } catch (error) {
+      if (!(error instanceof KubeApiError && error.status === 403)) throw error;
+      return missing(
+        'WaitingForSecret',
+        `The operator may not read Secret "${name}": grant it get in this namespace`,
+      );
+    }
+    const read = credentialsIn(name, secret);
+    if (read.kind === 'missing') return missing('WaitingForSecret', read.message);
+    const ca = await this.#authorities(resource, run);
+    if (ca.kind === 'missing') return missing('WaitingForReference', ca.message);
+    return { kind: 'found', access: { credentials: read.credentials, ca: ca.pem }, version: secret?.version };
+  }
+
+  /** What was kept of a Connection that is being deleted. */
+  async #keptFor(resource: Connection, run: ReconcileContext): Promise<Access | undefined> {
+    if (resource.metadata.deletionTimestamp === undefined) return undefined;
+    return this.#kept?.find(leaving(resource), run.signal);
   }
 
   /**
@@ -466,6 +503,14 @@ function extras(found: Found): ExtraCondition[] {
     );
   }
   return out;
+}
+
+function missing(reason: 'WaitingForSecret' | 'WaitingForReference', message: string): AccessFound {
+  return { kind: 'missing', verdict: verdict(reason, message, SECRET_LOOK_MS) };
+}
+
+function leaving({ metadata, spec }: Connection): Leaving {
+  return { uid: metadata.uid, endpoint: spec.endpoint, deletionTimestamp: metadata.deletionTimestamp ?? '' };
 }
 
 function notReady(resource: Connection, said: Verdict): string {

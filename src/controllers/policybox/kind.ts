@@ -1,4 +1,3 @@
-import { isOfPerson } from '../../base/priority.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
@@ -107,9 +106,7 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
         ? PROVIDER_AGE_MS
         : PROVIDER_WAIT_AGE_MS,
     // What the user has just applied may come with the end of the wait: an older list does not say otherwise.
-    ...(isOfPerson(pass.priority.lane)
-      ? { holding: (entry) => entry.id === id && entry.state === 'ready' }
-      : {}),
+    ...(pass.priority.byPerson ? { holding: (entry) => entry.id === id && entry.state === 'ready' } : {}),
     priority: pass.priority,
     signal: pass.signal,
   });

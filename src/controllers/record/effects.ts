@@ -11,7 +11,7 @@ import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
-import type { ManagedResource, ResourceCache } from './resource.ts';
+import { sameMeaning, type ManagedResource, type ResourceCache } from './resource.ts';
 import { sendDelete, sendDeletion } from './send-deletion.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
@@ -325,7 +325,13 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 
   async #patch(resource: R, metadata: object, signal: AbortSignal): Promise<void> {
-    const { name, namespace, resourceVersion } = resource.metadata;
+    const { name, namespace } = resource.metadata;
+    // Status may have got its first word since the pass began.
+    const newest = this.#cache.get(`${namespace}/${name}`);
+    const { resourceVersion } =
+      newest !== undefined && sameMeaning(newest.metadata, resource.metadata)
+        ? newest.metadata
+        : resource.metadata;
     const options = { resourceVersion, signal };
     const raw = await this.#context.kube.mergePatch(
       this.#kind.type,

@@ -61,7 +61,7 @@ class Bench {
     });
   }
 
-  pass(priority: 'user' | 'periodic' = 'user'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
+  pass(priority: 'new' | 'periodic' = 'new'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
     const client = {
       stamp: () => ++this.now,
       shared: {
@@ -137,7 +137,7 @@ class Bench {
     );
   }
 
-  async exists(priority?: 'user' | 'periodic'): Promise<string> {
+  async exists(priority?: 'new' | 'periodic'): Promise<string> {
     const looked = await this.looks.existence(this.pass(priority), 'b');
     return looked.kind === 'failed' ? looked.verdict.reason : looked.value.kind;
   }

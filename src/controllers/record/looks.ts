@@ -1,4 +1,3 @@
-import { isOfPerson } from '../../base/priority.ts';
 import {
   parseTimestamp,
   type AnyRecord,
@@ -106,7 +105,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
   async #unchanged(pass: Pass<R, Rec, M>, id: string): Promise<Looked<Existence<Rec>> | undefined> {
     const { memory, handle } = pass;
     const known = memory.observed?.record;
-    if (isOfPerson(pass.priority.lane) || known?.id !== id) return undefined;
+    if (pass.priority.byPerson || known?.id !== id) return undefined;
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
     // What another service was seen to hold says nothing of this one's.

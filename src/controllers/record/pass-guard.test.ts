@@ -14,6 +14,7 @@ const MINUTE = 60_000;
 const resource = (generation = 1): AnyOfOurs =>
   ({
     metadata: { name: 'web', namespace: 'shop', uid: 'u', generation, resourceVersion: '1' },
+    spec: {},
     status: { observedGeneration: 1 },
   }) as unknown as AnyOfOurs;
 const answered = (
@@ -65,7 +66,7 @@ describe('a pass that throws', () => {
     expect(said[0]).not.toContain('hunter2');
     await guard.run(resource(), attempts, run(), pass);
     expect(passes).toBe(1);
-    await guard.run(resource(), attempts, run('user'), pass);
+    await guard.run(resource(), attempts, run('new'), pass);
     await guard.run(resource(2), attempts, run(), pass);
     expect(passes).toBe(3);
     await clock.advance(30 * MINUTE);
@@ -85,7 +86,7 @@ describe('a pass that throws', () => {
 
   it('begins anew at once after a conflict', async () => {
     const { attempts, said, guard } = setUp();
-    const result = await guard.run(resource(), attempts, run('user'), () => Promise.reject(answered(409)));
+    const result = await guard.run(resource(), attempts, run('new'), () => Promise.reject(answered(409)));
     expect(result).toEqual({ requeueAfterMs: 200, lane: 'kept' });
     expect(said).toEqual([]);
   });

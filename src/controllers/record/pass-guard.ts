@@ -1,5 +1,4 @@
 import { API_VERSION } from '../../api/names.ts';
-import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, KubeTransportError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { OperatorContext } from '../context.ts';
@@ -45,7 +44,7 @@ export class PassGuard<R extends AnyOfOurs> {
   ): Promise<Result> {
     const { generation, deletionTimestamp } = resource.metadata;
     const fingerprint = `${generation}/${deletionTimestamp ?? ''}`;
-    const held = isOfPerson(run.priority.lane) ? undefined : attempts.held('pass', fingerprint);
+    const held = run.priority.byPerson ? undefined : attempts.held('pass', fingerprint);
     if (held !== undefined) return { requeueAfterMs: held.retryAfterMs };
     try {
       const result = await pass();

@@ -4,11 +4,10 @@ import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
-import { isOfPerson } from '../../base/priority.ts';
 import { KubeApiError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
-import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
+import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
@@ -126,7 +125,7 @@ export class RecordReconciler<
    */
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     // Whoever changed something may have changed a Secret before it: a read from before that proves nothing.
-    const secretsAfter = isOfPerson(run.priority.lane) ? this.#context.sources.mark() : undefined;
+    const secretsAfter = run.priority.byPerson ? this.#context.sources.mark() : undefined;
     for (let left = PASSES_IN_A_ROW; ; left--) {
       const result = await this.#once(key, { ...run, secretsAfter, asks: { service: false } });
       if (result.requeueAfterMs !== 0 || left <= 1 || run.signal.aborted) return result;
@@ -144,7 +143,7 @@ export class RecordReconciler<
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
     if (memory.generation === undefined) startWith(memory, resource);
-    if (isOfPerson(run.priority.lane)) memory.attempts.startOver();
+    if (run.priority.byPerson) memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
       if (memory.generation !== undefined) memory.attempts.startOver();
@@ -176,7 +175,7 @@ export class RecordReconciler<
     const { problems } = resource as Cached<R>;
     if (problems !== undefined) return this.#misfit(resource, problemsVerdict(problems), run);
     const { connections, clock, random } = this.#context;
-    const state = connections.resolve(resource.metadata.namespace, resource.spec.connectionRef);
+    const state = withAlike(connections, resource);
     const handle = usableHandle(state, resource);
     if (handle !== undefined && memory.client !== handle.client) {
       if (memory.client !== undefined) memory.attempts.accessChanged();
@@ -616,6 +615,17 @@ function soonest(result: Result, ms: number): Result {
 function sameHome(a: ManagedResource, b: ManagedResource): boolean {
   const [one, other] = [a.status.home?.endpoint, b.status.home?.endpoint];
   return one === undefined || other === undefined || one === other;
+}
+
+/** How the connection stands; a deletion that cannot use it goes on with another to the same account. */
+function withAlike(connections: Connections, { metadata, spec, status }: ManagedResource): ConnectionState {
+  const state = connections.resolve(metadata.namespace, spec.connectionRef);
+  if (state.kind !== 'waiting' || state.handle !== undefined) return state;
+  const { endpoint, account } = status.home ?? {};
+  if (metadata.deletionTimestamp === undefined || endpoint === undefined || account === undefined)
+    return state;
+  const handle = connections.alike(metadata.namespace, { endpoint, account });
+  return handle === undefined ? state : { ...state, handle };
 }
 
 function usableHandle(state: ConnectionState, resource: ManagedResource): ConnectionHandle | undefined {

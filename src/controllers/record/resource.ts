@@ -1,5 +1,5 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Meta, Resource } from '../../api/resource.ts';
 
 /** The spec fields of every kind that stands for a record of the service. */
 export interface ManagedSpec {
@@ -25,6 +25,17 @@ export function finalNameOf({
   metadata: { name: string };
 }): string {
   return spec.name ?? metadata.name;
+}
+
+/** Whether two versions of an object are the same but for their status and labels. */
+export function sameMeaning(a: Meta, b: Meta): boolean {
+  return (
+    a.uid === b.uid &&
+    a.generation === b.generation &&
+    a.deletionTimestamp === b.deletionTimestamp &&
+    JSON.stringify(a.annotations) === JSON.stringify(b.annotations) &&
+    JSON.stringify(a.finalizers) === JSON.stringify(b.finalizers)
+  );
 }
 
 /** What the controllers ask of the cache of a kind with records. */

@@ -27,14 +27,14 @@ describe('Metrics', () => {
     const metrics = new Metrics();
     const queue = new WorkQueue({ clock, random: () => 0, observer: metrics.queueObserver('thing') });
     metrics.watchQueue('thing', queue);
-    queue.add('a', 'user');
+    queue.add('a', 'new');
     queue.add('b', 'periodic');
     await clock.advance(500);
     await queue.take();
     await clock.advance(1_500);
     const text = await metrics.render();
     const labels = 'name="thing",controller="thing"';
-    expect(text).toContain(`workqueue_depth{${labels},priority="user"} 0`);
+    expect(text).toContain(`workqueue_depth{${labels},priority="new"} 0`);
     expect(text).toContain(`workqueue_depth{${labels},priority="periodic"} 1`);
     expect(text).toContain(`workqueue_adds_total{${labels}} 2`);
     expect(text).toContain(`workqueue_queue_duration_seconds_sum{${labels}} 0.5`);

@@ -1,7 +1,7 @@
 import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
-import { moreUrgent, type Lane, type Priority } from '../../base/priority.ts';
+import type { Lane, Priority } from '../../base/priority.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Deadline } from './deadline.ts';
 import { WorkQueue, type WorkItem } from './queue.ts';
@@ -21,7 +21,7 @@ export interface Result {
   /** Look again after so many milliseconds, at the latest; 0 means at once. */
   requeueAfterMs?: number;
   /**
-   * In which lane; `kept`: the work that brought the key up is not over, so it keeps its lane for a few times.
+   * In which lane; `kept`: the work that brought the key up is not over, so it goes ahead of what is not begun, for a few times.
    * @default 'periodic'
    */
   lane?: 'normal' | 'periodic' | 'kept';
@@ -210,7 +210,7 @@ function laneLimit(workers: number): number {
 
 /** What has failed does not go before what a person has just changed. */
 function notByPerson(lane: Lane): Lane {
-  return moreUrgent(lane, 'normal') === lane ? 'normal' : lane;
+  return lane === 'periodic' ? 'periodic' : 'normal';
 }
 
 /** Resolves when the first of the signals is aborted; `then` has been called by that time, in the same turn. */

@@ -35,32 +35,65 @@ describe('WorkQueue', () => {
     queue.add('a');
     await queue.take();
     queue.add('a', 'periodic');
-    queue.add('a', 'user');
-    queue.add('b', 'user');
+    queue.add('a', 'new');
+    queue.add('b', 'new');
     expect(await queue.take()).toMatchObject({ key: 'b' });
     expect(queue.depth).toBe(0);
     queue.done('a');
-    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'user' } });
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'new' } });
     queue.done('a');
     expect(queue.depth).toBe(0);
   });
 
-  it('begins with what people have made, goes on with what is begun, and looks at the rest last', async () => {
+  it('goes on with what is begun, then begins with what people have made, and looks at the rest last', async () => {
     const { queue } = make();
     for (const key of ['p1', 'p2']) queue.add(key, 'periodic');
     for (const key of ['n1', 'n2']) queue.add(key, 'normal');
-    for (const key of ['u1', 'u2']) queue.add(key, 'user');
-    expect(await drain(queue)).toEqual(['u1', 'n1', 'n2', 'u2', 'p1', 'p2']);
+    for (const key of ['u1', 'u2']) queue.add(key, 'new');
+    expect(await drain(queue)).toEqual(['n1', 'n2', 'u1', 'u2', 'p1', 'p2']);
   });
 
   it('promotes a waiting key and never demotes one', async () => {
     const { queue } = make();
     queue.add('n', 'normal');
     queue.add('p', 'periodic');
-    queue.add('u', 'user');
-    queue.add('p', 'user');
+    queue.add('u', 'new');
+    queue.add('p', 'new');
     queue.add('u', 'periodic');
-    expect(await drain(queue)).toEqual(['u', 'n', 'p']);
+    queue.add('n', 'new');
+    expect(await drain(queue)).toEqual(['n', 'u', 'p']);
+  });
+
+  it('never puts what is begun in the line of what is not, and still knows that a person has changed it', async () => {
+    const { clock, queue } = make();
+    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'new');
+    queue.add('shop/ends', 'normal');
+    queue.add('shop/ends', 'new');
+    const next = async (): Promise<unknown> => {
+      const item = await queue.take();
+      return item && { key: item.key, lane: item.priority.lane, byPerson: item.priority.byPerson };
+    };
+    expect(await next()).toEqual({ key: 'shop/ends', lane: 'normal', byPerson: true });
+    queue.add('shop/499', 'new');
+    queue.addAfter('shop/499', 1_000, 'normal');
+    await clock.advance(1_000);
+    expect(await next()).toEqual({ key: 'shop/499', lane: 'normal', byPerson: true });
+  });
+
+  it('takes only the first pass after a change for one by a person, unless it is an edit', async () => {
+    const { queue } = make();
+    for (const [lane, next] of [
+      ['new', false],
+      ['edit', true],
+    ] as const) {
+      queue.add('shop/a', lane);
+      const first = await queue.take();
+      expect(first?.priority.byPerson).toBe(true);
+      queue.goOn('shop/a', 0, first?.priority.lane ?? 'periodic');
+      queue.done('shop/a');
+      expect((await queue.take())?.priority.byPerson).toBe(next);
+      queue.done('shop/a');
+    }
   });
 
   it('gives a periodic look its turn in a steady stream of users and normal keys', async () => {
@@ -68,7 +101,7 @@ describe('WorkQueue', () => {
     queue.add('look', 'periodic');
     const order: string[] = [];
     for (let i = 0; i < 25; i++) {
-      queue.add(`u${i}`, 'user');
+      queue.add(`u${i}`, 'new');
       queue.add(`n${i}`, 'normal');
       const item = await queue.take();
       order.push(item?.key ?? '');
@@ -80,7 +113,7 @@ describe('WorkQueue', () => {
 
   it('hands out an edit first, however much waits, and raises the work under way that it concerns', async () => {
     const { queue } = make();
-    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'user');
+    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'new');
     queue.add('shop/edited', 'periodic');
     queue.add('shop/edited', 'edit');
     expect(await queue.take()).toMatchObject({ key: 'shop/edited', priority: { lane: 'edit' } });
@@ -93,7 +126,7 @@ describe('WorkQueue', () => {
 
   it('keeps workers free for each lane: thousands of creations leave room for an edit', async () => {
     const { queue } = make({ laneLimit: 2 });
-    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'user');
+    for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'new');
     const taken = [await queue.take(), await queue.take()];
     const next = queue.take();
     queue.add('shop/edited', 'edit');
@@ -105,26 +138,26 @@ describe('WorkQueue', () => {
 
   it('gives each namespace its turn', async () => {
     const { queue } = make();
-    for (let i = 0; i < 3; i++) queue.add(`big/${i}`, 'user');
-    queue.add('small/0', 'user');
+    for (let i = 0; i < 3; i++) queue.add(`big/${i}`, 'new');
+    queue.add('small/0', 'new');
     expect(await drain(queue)).toEqual(['big/0', 'small/0', 'big/1', 'big/2']);
   });
 
   it('lets work that goes on by itself fall back after a few times, until a person adds it again', async () => {
     const { queue } = make();
     const pass = async (): Promise<string | undefined> => {
-      const item = await queue.take();
-      queue.goOn('shop/loop', 0, item?.priority.lane ?? 'periodic');
+      const lane = (await queue.take())?.priority.lane ?? 'periodic';
+      queue.goOn('shop/loop', 0, lane);
       queue.done('shop/loop');
-      return item?.priority.lane;
+      return lane;
     };
-    queue.add('shop/loop', 'user');
+    queue.add('shop/loop', 'new');
     const lanes: (string | undefined)[] = [];
     for (let i = 0; i < 6; i++) lanes.push(await pass());
-    expect(lanes).toEqual(['user', 'user', 'user', 'normal', 'periodic', 'periodic']);
-    queue.add('shop/loop', 'user');
-    expect(await pass()).toBe('user');
-    expect(await pass()).toBe('user');
+    expect(lanes).toEqual(['new', 'normal', 'normal', 'periodic', 'periodic', 'periodic']);
+    queue.add('shop/loop', 'new');
+    expect(await pass()).toBe('new');
+    expect(await pass()).toBe('normal');
   });
 
   it('wakes a worker that waits', async () => {
@@ -152,9 +185,9 @@ describe('WorkQueue', () => {
   it('keeps delays of different priorities apart until the key is handed out', async () => {
     const { clock, queue } = make();
     queue.addAfter('a', 5_000, 'periodic');
-    queue.addAfter('a', 6_000, 'user');
+    queue.addAfter('a', 6_000, 'new');
     await clock.advance(6_000);
-    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'user' }, waitedMs: 1_000 });
+    expect(await queue.take()).toMatchObject({ key: 'a', priority: { lane: 'new' }, waitedMs: 1_000 });
   });
 
   it('takes a look in between for the delayed one, but keeps a delay asked for during the work', async () => {
@@ -210,13 +243,13 @@ describe('WorkQueue', () => {
         retried: () => seen.push('retried'),
       },
     });
-    queue.add('a', 'user');
+    queue.add('a', 'new');
     await clock.advance(30);
     await queue.take();
     await clock.advance(70);
     expect(queue.unfinished).toEqual({ totalMs: 70, longestMs: 70 });
     queue.done('a');
-    expect(seen).toEqual(['added', 'user=1', 'user=0', 'waited 30', 'worked 70']);
+    expect(seen).toEqual(['added', 'new=1', 'new=0', 'waited 30', 'worked 70']);
   });
 
   it('loses no add and never works on a key twice at once, whatever the order of calls', async () => {

@@ -1,7 +1,7 @@
 import type { Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
 import { Lanes } from '../../base/lanes.ts';
-import { isOfPerson, LANES, lessUrgent, moreUrgent, Priority, type Lane } from '../../base/priority.ts';
+import { isOfPerson, LANES, moreUrgent, Priority, type Lane } from '../../base/priority.ts';
 import { ItemBackoff, RECONCILE_BACKOFF } from './item-backoff.ts';
 
 /** A key handed out for work. */
@@ -35,20 +35,29 @@ export interface WorkQueueOptions {
   laneLimit?: number;
 }
 
+/** That a key is due. */
+interface Due {
+  lane: Lane;
+  /** For what a person has just made or changed. */
+  byPerson: boolean;
+  /** Monotonic. */
+  since: number;
+}
+
 interface Entry {
-  /** Queued since (monotonic) in this lane. */
-  ready?: { lane: Lane; since: number };
+  /** Queued. */
+  ready?: Due;
   /** Handed out. */
   working?: { priority: Priority; lane: Lane; since: number; isLeft: boolean };
   /** Added again while in work. */
-  dirty?: { lane: Lane; since: number };
+  dirty?: Due;
   /** How often in a row its work went on by itself. */
   wentOn: number;
   /** Delayed adds, the earliest of each lane. */
   timers: Map<Lane, { at: number; timer: Timer }>;
 }
 
-/** Work that goes on by itself keeps its lane so many times, then falls back a lane each time. */
+/** Work that goes on by itself counts as begun work so many times, an edit as an edit; then it falls back. */
 const KEEPS_LANE = 2;
 
 /**
@@ -66,7 +75,7 @@ export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #lanes = new Lanes<string>();
   readonly #working = new Map<string, number>();
-  readonly #inWork: Record<Lane, number> = { edit: 0, user: 0, normal: 0, periodic: 0 };
+  readonly #inWork: Record<Lane, number> = { edit: 0, normal: 0, new: 0, periodic: 0 };
   #waiters: ((item: WorkItem | undefined) => void)[] = [];
   #idleWaiters: (() => void)[] = [];
   #closed = false;
@@ -78,13 +87,17 @@ export class WorkQueue {
     this.#backoff = new ItemBackoff(options.backoff ?? RECONCILE_BACKOFF, options.random);
   }
 
-  /** Queues `key` now; in a more urgent lane than it is queued in, or in work with, promotes it. */
-  add(key: string, lane: Lane = 'normal'): void {
+  /**
+   * Queues `key` now; in a more urgent lane than it is queued in, or in work with, promotes it.
+   * @param byPerson - whether it is for what a person has just made or changed; always so in the lanes for that
+   */
+  add(key: string, lane: Lane = 'normal', byPerson = false): void {
     if (this.#closed) return;
     this.#observer?.added();
     const entry = this.#entry(key);
-    if (isOfPerson(lane)) entry.wentOn = 0;
-    this.#enqueue(key, entry, lane, this.#clock.monotonic());
+    const due = { lane, byPerson: byPerson || isOfPerson(lane), since: this.#clock.monotonic() };
+    if (due.byPerson) entry.wentOn = 0;
+    this.#enqueue(key, entry, due);
     this.#dispatch();
   }
 
@@ -97,14 +110,15 @@ export class WorkQueue {
   }
 
   /**
-   * Queues `key` in `ms` milliseconds, since the work on it is not over. It keeps the lane of that work for a few
-   * times; what still goes on by itself then falls back, so that a resource that loops keeps nobody else waiting.
+   * Queues `key` in `ms` milliseconds, since the work on it is not over: it goes ahead of what is not begun, and what
+   * is an edit stays one, for a few times. What still goes on by itself then falls back, so that a resource that loops
+   * keeps nobody else waiting.
    */
   goOn(key: string, ms: number, lane: Lane): void {
     if (this.#closed) return;
     const entry = this.#entry(key);
     entry.wentOn += 1;
-    this.#later(key, entry, ms, entry.wentOn > KEEPS_LANE ? lessUrgent(lane) : lane);
+    this.#later(key, entry, ms, goesOnIn(lane, entry.wentOn > KEEPS_LANE));
   }
 
   /** Counts a failure of `key` and queues it after its back-off; answers the wait, milliseconds. */
@@ -145,7 +159,7 @@ export class WorkQueue {
     if (entry.dirty !== undefined && !this.#closed) {
       const { dirty } = entry;
       delete entry.dirty;
-      this.#enqueue(key, entry, dirty.lane, dirty.since);
+      this.#enqueue(key, entry, dirty);
     } else if (entry.ready === undefined && entry.timers.size === 0) {
       this.#entries.delete(key);
     }
@@ -234,7 +248,7 @@ export class WorkQueue {
   #later(key: string, entry: Entry, ms: number, lane: Lane): void {
     if (!(ms > 0)) {
       this.#observer?.added();
-      this.#enqueue(key, entry, lane, this.#clock.monotonic());
+      this.#enqueue(key, entry, { lane, byPerson: false, since: this.#clock.monotonic() });
       this.#dispatch();
       return;
     }
@@ -249,22 +263,19 @@ export class WorkQueue {
     entry.timers.set(lane, { at, timer });
   }
 
-  #enqueue(key: string, entry: Entry, lane: Lane, since: number): void {
+  #enqueue(key: string, entry: Entry, due: Due): void {
     if (entry.working !== undefined) {
-      const { dirty } = entry;
-      entry.dirty =
-        dirty === undefined ? { lane, since } : { lane: moreUrgent(dirty.lane, lane), since: dirty.since };
-      entry.working.priority.raise(lane);
+      entry.dirty = entry.dirty === undefined ? due : both(entry.dirty, due);
+      entry.working.priority.raise(due.lane, due.byPerson);
       return;
     }
-    if (entry.ready !== undefined) {
-      const before = entry.ready.lane;
-      if (moreUrgent(before, lane) === before) return;
-      this.#lanes.delete(key, before, groupOf(key));
-      this.#reportDepth(before);
-      entry.ready = { lane, since: entry.ready.since };
-    } else {
-      entry.ready = { lane, since };
+    const before = entry.ready;
+    entry.ready = before === undefined ? due : both(before, due);
+    const { lane } = entry.ready;
+    if (before?.lane === lane) return;
+    if (before !== undefined) {
+      this.#lanes.delete(key, before.lane, groupOf(key));
+      this.#reportDepth(before.lane);
     }
     this.#lanes.add(key, lane, groupOf(key));
     this.#reportDepth(lane);
@@ -285,11 +296,12 @@ export class WorkQueue {
     const entry = this.#entry(key);
     this.#reportDepth(lane);
     const now = this.#clock.monotonic();
-    const waitedMs = now - (entry.ready?.since ?? now);
+    const { since, byPerson } = entry.ready ?? { since: now, byPerson: false };
+    const waitedMs = now - since;
     delete entry.ready;
     for (const { timer } of entry.timers.values()) timer.cancel();
     entry.timers.clear();
-    const priority = new Priority(lane);
+    const priority = new Priority(lane, byPerson);
     entry.working = { priority, lane, since: now, isLeft: false };
     this.#working.set(key, now);
     this.#inWork[lane] += 1;
@@ -306,6 +318,21 @@ export class WorkQueue {
     this.#idleWaiters = [];
     for (const resolve of waiters) resolve();
   }
+}
+
+/** One due time of two: as urgent as the more urgent, since the first. */
+function both(first: Due, second: Due): Due {
+  return {
+    lane: moreUrgent(first.lane, second.lane),
+    byPerson: first.byPerson || second.byPerson,
+    since: first.since,
+  };
+}
+
+/** The lane of work that goes on by itself: of what was new, something is begun now. */
+function goesOnIn(lane: Lane, isLong: boolean): Lane {
+  if (lane === 'edit') return isLong ? 'normal' : 'edit';
+  return isLong || lane === 'periodic' ? 'periodic' : 'normal';
 }
 
 /** Keys of one namespace share what their lane gets. */

@@ -68,14 +68,15 @@ describe('the budget', () => {
     expect(granted).toEqual(['a', 'b']);
   });
 
-  it("puts a user's change before ordinary work and that before a periodic look", async () => {
+  it('puts an edit before what is begun, that before what is new, and that before a periodic look', async () => {
     const { clock, granted, ask } = setup({ burst: 1 });
     void ask('first');
     void ask('periodic', 'periodic');
     void ask('normal', 'normal');
-    void ask('user', 'user');
-    await clock.advance(300);
-    expect(granted).toEqual(['first', 'user', 'normal', 'periodic']);
+    void ask('new', 'new');
+    void ask('edit', 'edit');
+    await clock.advance(400);
+    expect(granted).toEqual(['first', 'edit', 'normal', 'new', 'periodic']);
   });
 
   it('lets nothing starve for ever', async () => {
@@ -83,7 +84,7 @@ describe('the budget', () => {
     void ask('first');
     void ask('look', 'periodic');
     for (let i = 0; i < 400; i++) {
-      void ask('user', 'user');
+      void ask('new', 'new');
       await clock.advance(1_000);
       for (const permit of permits) permit.release();
     }
@@ -92,7 +93,7 @@ describe('the budget', () => {
 
   it('gives an edit the next turn, however many creations wait', async () => {
     const { clock, granted, ask } = setup({ burst: 1, inFlight: 1_000 });
-    for (let i = 0; i < 200; i++) void ask(`creation ${i}`, 'user');
+    for (let i = 0; i < 200; i++) void ask(`creation ${i}`, 'new');
     await clock.advance(10_000);
     void ask('edit', 'edit');
     await clock.advance(100);
@@ -101,7 +102,7 @@ describe('the budget', () => {
 
   it('looks for ends between creations, turn about, and lets a periodic look in within seconds', async () => {
     const { clock, granted, ask } = setup({ burst: 1 });
-    for (let i = 0; i < 400; i++) void ask(`creation ${i}`, 'user');
+    for (let i = 0; i < 400; i++) void ask(`creation ${i}`, 'new');
     for (let i = 0; i < 200; i++) void ask(`end ${i}`, 'normal');
     void ask('look', 'periodic');
     await clock.advance(3_000);
@@ -112,11 +113,21 @@ describe('the budget', () => {
   it('moves a waiter up whose work has become urgent', async () => {
     const { clock, granted, ask } = setup({ burst: 1 });
     const priority = new Priority('periodic');
-    for (let i = 0; i < 50; i++) void ask('creation', 'user');
+    for (let i = 0; i < 50; i++) void ask('creation', 'new');
     void ask('look that became an edit', priority);
     priority.raise('edit');
     await clock.advance(100);
     expect(granted.at(-1)).toBe('look that became an edit');
+  });
+
+  it('lets work that has had a turn take turns with what has had none', async () => {
+    const { clock, granted, ask } = setup({ burst: 1, inFlight: 1_000 });
+    const begun = new Priority('normal');
+    await ask('first call', begun);
+    for (let i = 0; i < 100; i++) void ask(`other ${i}`);
+    void ask('second call', begun);
+    await clock.advance(200);
+    expect(granted).toContain('second call');
   });
 
   it('forgets a waiter that was aborted', async () => {
@@ -149,7 +160,7 @@ describe('a pause that the service asks for', () => {
     pace.throttled(30_000);
     await settle();
     expect(granted).toEqual(['a paused']);
-    expect(await pace.acquire(new Priority('user'))).toEqual({ kind: 'paused', retryAfterMs: 30_000 });
+    expect(await pace.acquire(new Priority('new'))).toEqual({ kind: 'paused', retryAfterMs: 30_000 });
   });
 
   it('grows when the service names no time, and shrinks again after a good answer', async () => {

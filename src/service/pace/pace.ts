@@ -52,6 +52,8 @@ const throttled: Curve = { firstMs: 1_000, longestMs: 60_000 };
 export class Pace {
   readonly #options: PaceOptions;
   readonly #lanes = new Lanes<Waiter>();
+  /** Work that has had a turn: its next call takes turns with the first calls of others, so that what is begun ends. */
+  readonly #begun = new WeakSet<Priority>();
   #tokens: number;
   #refilledAt: number;
   #inFlight = 0;
@@ -75,8 +77,9 @@ export class Pace {
     if (pause > shortPause) return Promise.resolve({ kind: 'paused', retryAfterMs: pause });
     const turn = new Promise<Turn>((resolve, reject) => {
       let lane: Lane = priority.lane;
+      const group = this.#begun.has(priority) ? 'goes on' : 'begins';
       const leave = (): void => {
-        this.#lanes.delete(waiter, lane);
+        this.#lanes.delete(waiter, lane, group);
         unfollow();
         signal?.removeEventListener('abort', onAbort);
       };
@@ -87,16 +90,17 @@ export class Pace {
       const waiter: Waiter = {
         end: (ended) => {
           leave();
+          if (ended.kind === 'granted') this.#begun.add(priority);
           resolve(ended);
         },
       };
       const unfollow = priority.onChange(() => {
         if (priority.lane === lane) return;
-        this.#lanes.delete(waiter, lane);
+        this.#lanes.delete(waiter, lane, group);
         lane = priority.lane;
-        this.#lanes.add(waiter, lane);
+        this.#lanes.add(waiter, lane, group);
       });
-      this.#lanes.add(waiter, lane);
+      this.#lanes.add(waiter, lane, group);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
     this.#pump();
