@@ -253,6 +253,7 @@ export class Operator implements Runner {
         ...base,
         uploads: new Map(),
         deployedHash: undefined,
+        policySecretsKnown: false,
         operation: undefined,
         putHash: undefined,
         putWhileDown: undefined,

@@ -321,4 +321,36 @@ describe('secrets', () => {
     }
     shop.world.kill();
   });
+
+  it('that were sent with the deploy are known to the next process, whether or not their Secret is there', async () => {
+    const echo = new Echo((text) => text);
+    const shop = new Shop({ sandbox: { account: { email: 'ops@example.com', token: CANARIES.token } } });
+    const { world } = shop;
+    try {
+      world.start();
+      await world.apply(MANIFESTS);
+      const secret =
+        '{name: SECRET, type: Password, valueFrom: {secretKeyRef: {name: inner, key: override}}}';
+      await world.apply(instance(`  policyVariables: [${secret}]`, 'by-policy'));
+      await shop.online();
+      await shop.online('by-policy');
+      world.kill();
+      for (const name of ['web-eu']) await world.edit('Instance', name, { variables: [] });
+      world.start();
+      await world.advance(MINUTE);
+      shop.judge = (request) => (request.method === 'GET' ? undefined : echo.refuses(request, 400));
+      await world.edit('Instance', 'by-policy', { tags: ['one'] });
+      await world.until(() => shop.ready('by-policy') === 'False Refused');
+      expect(shop.message('by-policy')).toContain('****');
+      expect(leaks({ message: shop.message('by-policy') }, CANARIES)).toEqual([]);
+      await world.delete('Secret', 'inner');
+      world.kill();
+      world.start();
+      shop.judge = () => undefined;
+      await world.edit('Instance', 'by-policy', { tags: ['two'] });
+      await world.until(() => shop.ready('by-policy') === 'True Settled');
+    } finally {
+      world.kill();
+    }
+  });
 });

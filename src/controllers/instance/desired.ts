@@ -50,6 +50,8 @@ export interface InstanceReferences {
   leases: KindCache<InstanceLease>;
 }
 
+const NONE = { kind: 'ready' as const, variables: [] };
+
 /** Resolves what an Instance refers to. References are needed to deploy; never afterwards, least of all to delete. */
 export async function resolveInstance(
   pass: InstancePass,
@@ -88,10 +90,13 @@ export async function resolveInstance(
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
   if (variables.kind === 'waiting') return variables;
-  const policyVariables = exists
-    ? { kind: 'ready' as const, variables: [] }
-    : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
-  if (policyVariables.kind === 'waiting') return policyVariables;
+  // Once deployed they are read once more a process, and are not missed: the service may still quote them.
+  const policyVariables =
+    exists && pass.memory.policySecretsKnown
+      ? NONE
+      : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
+  if (policyVariables.kind === 'waiting' && !exists) return policyVariables;
+  pass.memory.policySecretsKnown = true;
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
   if (!exists) {
@@ -108,7 +113,7 @@ export async function resolveInstance(
       policyBoxId,
       ...contentOf(resource, references),
       variables: variables.variables,
-      policyVariables: policyVariables.variables,
+      policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
       hash: context.digest.of('variables', hashOfVariables(variables.variables)),
       tags: spec.tags,
       lease,
