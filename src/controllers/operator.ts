@@ -32,13 +32,14 @@ import type { CallReport } from '../service/index.ts';
 import { boxCycle, boxKind, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
 import {
+  KEPT_SECRET,
   ConnectionPool,
   ConnectionReconciler,
   KeptCredentials,
   type PortFactory,
 } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
-import { Digest } from './digest.ts';
+import { Digest, DIGEST_SECRET } from './digest.ts';
 import { loadInstallation } from './installation.ts';
 import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
@@ -201,6 +202,7 @@ export class Operator implements Runner {
           configMaps: this.#configMaps,
           secretWatch: this.#secretWatch,
           secretSelector: this.#options.secretSelector,
+          own: new Set([DIGEST_SECRET, KEPT_SECRET].map((name) => `${namespace}/${name}`)),
         });
         const secrets = new KnownSecrets();
         const context = { clock, random, log, kube, recorder, installation, digest, sources, secrets };

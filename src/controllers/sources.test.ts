@@ -12,7 +12,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** Sources over a port that answers every read so; `secret` changes what the Secret holds. */
 function make(
   first: KubeAnswer | Record<string, string>,
-  more: { type?: string; secretSelector?: SecretSelector } = {},
+  more: { type?: string; secretSelector?: SecretSelector; own?: ReadonlySet<string> } = {},
 ) {
   const clock = new VirtualClock();
   const port = new ScriptedPort();
@@ -27,7 +27,13 @@ function make(
         });
   const configMaps = new Informer<StoredObject>({ port, type: CONFIG_MAPS, clock, random: () => 0.5 });
   const kube = new KubeClient(port, { clock, random: () => 0.5 });
-  const sources = new KubeSources({ kube, clock, configMaps, secretSelector: more.secretSelector });
+  const sources = new KubeSources({
+    kube,
+    clock,
+    configMaps,
+    secretSelector: more.secretSelector,
+    own: more.own,
+  });
   const read = async (key: string, options = {}, kind: SourceRef['kind'] = 'Secret'): Promise<string> => {
     const content = await sources.read('shop', ref(key, kind), options);
     return content.kind === 'found' ? Buffer.from(content.bytes).toString() : content.message;
@@ -62,6 +68,7 @@ describe('a Secret that is none of the operator’s business', () => {
   it.each([
     [{ type: 'kubernetes.io/service-account-token' }, 'has the type kubernetes.io/service-account-token'],
     [{ secretSelector: readSecretSelector('use=boxwright') }, 'does not have the label use=boxwright'],
+    [{ own: new Set(['shop/db']) }, 'belongs to the operator'],
   ])('gives nothing, neither as content nor as a login', async (more, why) => {
     const { read, sources } = make({ token: base64('CANARY') }, more);
     expect(await read('token')).toContain(`Secret "db" ${why}`);

@@ -86,6 +86,7 @@ export class KubeSources implements Sources {
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
   readonly #selector: SecretSelector;
+  readonly #own: ReadonlySet<string>;
   #marks = 0;
 
   constructor(options: {
@@ -96,12 +97,15 @@ export class KubeSources implements Sources {
     secretWatch?: Pick<SecretWatch, 'follows'> | undefined;
     /** Labels that a Secret has to carry. @default none */
     secretSelector?: SecretSelector | undefined;
+    /** `namespace/name` of the operator's own Secrets: no resource gets anything of its keys. */
+    own?: ReadonlySet<string> | undefined;
   }) {
     this.#kube = options.kube;
     this.#clock = options.clock;
     this.#configMaps = options.configMaps;
     this.#secretWatch = options.secretWatch;
     this.#selector = options.secretSelector ?? new Map();
+    this.#own = options.own ?? new Set();
   }
 
   mark(): number {
@@ -128,7 +132,7 @@ export class KubeSources implements Sources {
       return missing(`the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`);
     }
     if (object === undefined) return missing(`${ref.kind} "${ref.name}" does not exist`);
-    const refused = ref.kind === 'Secret' ? secretRefusal(object, this.#selector) : undefined;
+    const refused = ref.kind === 'Secret' ? this.#refusal(namespace, ref.name, object) : undefined;
     if (refused !== undefined) return missing(`Secret "${ref.name}" ${refused}`);
     const bytes = contentOf(object, ref);
     if (bytes === undefined) return missing(`${ref.kind} "${ref.name}" has no key "${ref.key}"`);
@@ -143,7 +147,7 @@ export class KubeSources implements Sources {
     const object = await this.#readSecret(namespace, name, signal);
     if (object === undefined) return undefined;
     const { uid = '', resourceVersion = '' } = object.metadata;
-    const refused = secretRefusal(object, this.#selector);
+    const refused = this.#refusal(namespace, name, object);
     const entries = refused === undefined ? Object.entries(object.data ?? {}) : [];
     const data = Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64')]));
     return { version: `${uid}/${resourceVersion}`, type: object.type, data, refused };
@@ -159,6 +163,11 @@ export class KubeSources implements Sources {
     if (object === undefined || read === undefined) this.#maps.delete(key);
     else this.#maps.set(key, { version: read, object });
     return object;
+  }
+
+  #refusal(namespace: string, name: string, object: DataObject): string | undefined {
+    if (this.#own.has(`${namespace}/${name}`)) return 'belongs to the operator: use another Secret';
+    return secretRefusal(object, this.#selector);
   }
 
   #secret(namespace: string, name: string, { signal, after }: ReadOptions): Promise<DataObject | undefined> {
