@@ -41,6 +41,8 @@ export function boxKind(options: {
     create: (pass, draft) => createBox(pass, draft),
     converge: (pass, record, draft) => convergeBox(pass, record, draft),
     observe: (_pass, record) => shownOf(record),
+    // Others find it by its name.
+    isUp: ({ name }, marker) => name !== marker,
     inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
     asks: 'delete',

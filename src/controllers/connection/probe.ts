@@ -24,11 +24,8 @@ export type ProbeOutcome =
 
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
 const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
-const RETRY_MS = 5_000;
 /** The longest address that status.home can hold, characters. */
 const ACCOUNT_LIMIT = 320;
-/** A workspace that was just made may be missing from the list for a while, milliseconds. */
-const WORKSPACE_LOOK_MS = 10_000;
 
 /** Logs in, lists the workspaces, and finds the one that owns new records and the schema base. */
 export async function probe(
@@ -39,13 +36,13 @@ export async function probe(
   const read = await client.workspaces.list({ signal });
   if (read.kind === 'missing') {
     return not(
-      verdict('Unknown', 'The endpoint knows no workspaces (404): check spec.endpoint', 60_000),
+      verdict('Unknown', 'The endpoint knows no workspaces (404): check spec.endpoint'),
       true,
       undefined,
     );
   }
   if (read.kind === 'unknown') {
-    const { code, message, retryAfterMs = RETRY_MS } = read.error;
+    const { code, message, retryAfterMs } = read.error;
     switch (code) {
       case 'CredentialsRejected':
       case 'CredentialsUnusable':
@@ -68,7 +65,7 @@ export async function probe(
         );
       case 'Tls':
         return not(
-          verdict('ServiceUnavailable', `${message}: set spec.tls.caRef, or mend the certificate`, 60_000),
+          verdict('ServiceUnavailable', `${message}: set spec.tls.caRef, or mend the certificate`),
           false,
           undefined,
         );
@@ -82,7 +79,7 @@ export async function probe(
       case 'BadAnswer':
       case 'TooLarge':
       case 'BadRequest':
-        return not(verdict('Unknown', `${message}: check spec.endpoint`, 60_000), true, undefined);
+        return not(verdict('Unknown', `${message}: check spec.endpoint`), true, undefined);
       case 'Throttled':
         return not(verdict('Throttled', message, retryAfterMs), true, undefined);
       default:
@@ -101,7 +98,7 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
   const schemaBase = spec.schemaBase === '' ? learnt(records) : spec.schemaBase;
   if (schemaBase === undefined) {
     return not(
-      verdict('NeedsUser', 'No workspace record tells the schema base: set spec.schemaBase', 60_000),
+      verdict('NeedsUser', 'No workspace record tells the schema base: set spec.schemaBase'),
       true,
       true,
     );
@@ -117,7 +114,6 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
         'NeedsUser',
         `Workspace "${spec.workspace}" is not visible with these credentials: correct spec.workspace; ` +
           `visible are ${listed(records)}`,
-        WORKSPACE_LOOK_MS,
       ),
       true,
       true,
@@ -132,7 +128,6 @@ function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['s
       'NeedsUser',
       `${only === undefined ? 'No' : 'More than one'} personal workspace is visible: set spec.workspace to one of ` +
         listed(records),
-      WORKSPACE_LOOK_MS,
     ),
     true,
     true,

@@ -11,6 +11,7 @@ import type { OperatorContext } from '../context.ts';
 import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
 import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { patchMetadata, type OwnMetadata } from '../record/metadata.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
@@ -33,6 +34,8 @@ interface Memory {
   uid: string;
   /** What the last probe went well with, and what it found: status may not say so yet. */
   probed: { fingerprint: string; at: number; found: Found } | undefined;
+  /** What the last probe found that did not go well: it is said until the next one is due. */
+  unready: { fingerprint: string; found: Found } | undefined;
   /** The difference of the clocks that status tells, milliseconds: it is told anew only when it has moved. */
   skewMs: number | undefined;
   /** The Secret that was read last; a touched one is worth a look, whatever is in it. */
@@ -45,6 +48,8 @@ interface Memory {
 
 /** Wishes of people and touches of the Secret are heard once in so long, milliseconds. */
 const HEARD_MS = 10_000;
+/** Marks the fingerprint of looks that a person has to do something about. */
+const UNREADY = 'unready';
 /** Fingerprint of looks at a service whose calls fail. */
 const TROUBLE = 'trouble';
 
@@ -255,6 +260,13 @@ export class ConnectionReconciler {
       const said = { ...held.verdict, recheckAfterMs: held.retryAfterMs };
       return soon(heldBack(said, known), heardInMs);
     }
+    const unready = `${UNREADY} ${fingerprint}`;
+    const waits = attempts.held('read', unready);
+    if (waits !== undefined && memory.unready?.fingerprint === fingerprint) {
+      const { found } = memory.unready;
+      const said = { ...found.verdict, recheckAfterMs: waits.retryAfterMs };
+      return soon({ ...found, verdict: said }, heardInMs);
+    }
     const outcome = await this.#ask(client, resource, fingerprint, memory, run);
     if (outcome.kind === 'not') {
       const { reason } = outcome.verdict;
@@ -282,9 +294,13 @@ export class ConnectionReconciler {
         return { ...heldBack(said, known), reached: false };
       }
       memory.probed = undefined;
-      return { verdict: outcome.verdict, fields: {}, ...reachOf(outcome) };
+      const said = attempts.failed('read', unready, outcome.verdict, outcome.verdict.recheckAfterMs);
+      const found = { verdict: said, fields: {}, ...reachOf(outcome) };
+      memory.unready = { fingerprint, found };
+      return found;
     }
     attempts.succeeded('read', TROUBLE);
+    attempts.succeeded('read', unready);
     attempts.succeeded('read', fingerprint);
     const ready: Ready = {
       workspace: outcome.workspace,
@@ -417,6 +433,7 @@ export class ConnectionReconciler {
     const fresh: Memory = {
       uid,
       probed: undefined,
+      unready: undefined,
       skewMs: undefined,
       secretVersion: undefined,
       heard: { asked: undefined, pending: false, at: Number.NEGATIVE_INFINITY },
@@ -442,15 +459,12 @@ export class ConnectionReconciler {
       : [{ type: 'ClockSkew', reason: 'ClockSkew', message: skewText(memory.skewMs) }];
   }
 
-  async #patch(resource: Connection, metadata: object, run: ReconcileContext): Promise<void> {
-    const { name, namespace, resourceVersion } = resource.metadata;
-    const raw = await this.#context.kube.mergePatch(
-      this.#cache.informer.type,
-      { name, namespace },
-      { metadata },
-      { resourceVersion, signal: run.signal },
-    );
-    this.#cache.remember(raw);
+  #patch(resource: Connection, metadata: OwnMetadata, { signal }: ReconcileContext): Promise<void> {
+    const remember = (raw: object): void => this.#cache.remember(raw);
+    return patchMetadata(this.#context.kube, this.#cache.informer.type, resource, metadata, {
+      signal,
+      remember,
+    });
   }
 }
 

@@ -64,7 +64,7 @@ export class InstanceConvergence {
       return this.#operations.follow(pass, record, desired, current, {
         fields: shown,
         endIsDue: decideLeaseEnd(seen).kind === 'steps',
-        variablesDiffer: seen.plan.variablesDiffer,
+        variablesDiffer: desired.contentWaits === undefined && seen.plan.variablesDiffer,
       });
     }
     const fields = { ...shown, ...attached };
@@ -129,7 +129,8 @@ export class InstanceConvergence {
       lease = wantedLease(source, { noted, deployed: undefined, now });
     }
     // Edited while it is paused, or into what cannot be read here: what stands on the record, and what it has carried out, stays.
-    const waits = choice.kind === 'unreadable' || (source?.paused === true && lease === undefined);
+    const isAway = choice.kind === 'unreadable' || choice.kind === 'waiting';
+    const waits = isAway || (source?.paused === true && lease === undefined);
     const held = waits && noted !== undefined;
     const sourceGone = noted !== undefined && source === undefined && !held;
     if (lease !== undefined && memory.leasePut?.terms === lease.terms && memory.leasePut.kept === undefined) {
@@ -148,9 +149,11 @@ export class InstanceConvergence {
       now,
       lease,
       leaseHeld: held,
+      leaseMissing: choice.kind === 'waiting' ? choice.message : undefined,
       leaseToTakeOff: sourceGone && noted.deletionPolicy === 'Delete',
       armedHash: armedHash(resource, lease?.terms ?? (held ? noted.terms : undefined)),
       plan: this.#plan(pass, record, desired, status),
+      contentWaits: desired.contentWaits,
       missingFile: missingFile(pass, record, desired),
       hash: desired.hash,
       tagsHash: tagsHash(desired),
@@ -285,7 +288,8 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) !== undefined) {
       // In between status is written only when the phase changes.
       const said = resource.status.phase === phase && resource.status.id === record.id;
-      return { verdict: told.verdict, fields: said ? {} : { ...fields, managed: managedOf(desired) } };
+      const managed = desired.contentWaits === undefined ? { managed: managedOf(desired) } : {};
+      return { verdict: told.verdict, fields: said ? {} : { ...fields, ...managed } };
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);

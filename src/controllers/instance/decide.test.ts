@@ -54,6 +54,8 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     now: NOW,
     lease: undefined,
     leaseHeld: false,
+    leaseMissing: undefined,
+    contentWaits: undefined,
     leaseToTakeOff: false,
     armedHash: 'armed',
     plan: { ...PLAN, ...plan },
@@ -331,6 +333,13 @@ describe('a lease', () => {
     expect(said({ status, leaseHeld: true, onRecord: onRecord(NOW + HOUR) })).toBe('Settled');
   });
 
+  it('that leaseRef names and that is not there is told, and what stands stays', () => {
+    const status = { lease: { operation: 'Shutdown' as const, released: false, source: SOURCE } };
+    const missing: Seen = { status, leaseHeld: true, leaseMissing: 'InstanceLease "nights" does not exist' };
+    expect(said({ ...missing, onRecord: onRecord(NOW + HOUR) })).toBe('WaitingForReference');
+    expect(said({ ...missing, spec: { powerState: 'Stopped' } })).toBe('shutdown');
+  });
+
   it('that terminated the instance is what was declared; a termination by hand is not', () => {
     const pair = 'done+terminate_service';
     const ended = {
@@ -368,6 +377,17 @@ describe('aspects', () => {
     expect(said(all, ['lease', 'content', 'requests'])).toBe('shutdown');
     expect(decide(all, ['lease', 'content', 'requests', 'power'])).toMatchObject({
       verdict: { reason: 'Refused', message: 'Lease: no' },
+    });
+  });
+
+  it('go on beside content that waits for a reference, and among them one request beside another', () => {
+    const contentWaits: Verdict = { reason: 'WaitingForReference', message: 'Secret "a" does not exist' };
+    expect(said({ contentWaits, plan: { variablesDiffer: true } })).toBe('WaitingForReference');
+    expect(said({ contentWaits, spec: { powerState: 'Stopped' } })).toBe('shutdown');
+    expect(said({ contentWaits, requests: { reinstall: '1' } })).toBe('reinstall');
+    const states = decision({ requests: { reinstall: '1', reconfigure: '2' } });
+    expect(states).toMatchObject({
+      states: { requests: { steps: [{ fingerprint: 'reinstall:1' }, { fingerprint: 'reconfigure:2' }] } },
     });
   });
 

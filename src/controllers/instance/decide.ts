@@ -23,12 +23,16 @@ export interface InstanceObservation {
   lease: WantedLease | undefined;
   /** The lease's source is paused with a change that waits, or cannot be read here. */
   leaseHeld: boolean;
+  /** Why the lease that `leaseRef` names is not there; what stands on the record stays. */
+  leaseMissing: string | undefined;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
   leaseToTakeOff: boolean;
   /** Hash of powerState, lease and renewal. */
   armedHash: string;
   /** The PUT that would make the record as declared. */
   plan: PutPlan;
+  /** Why the variables cannot be told at present. */
+  contentWaits: Verdict | undefined;
   /** A file that no blob is there for yet, though a PUT would have to name it. */
   missingFile: DesiredFile | undefined;
   /** Keyed hash of the variables as declared; hash of the tags; both in one. */

@@ -33,7 +33,9 @@ export interface DesiredInstance {
   nested: readonly NestedDraft[];
   variables: DesiredVariable[];
   policyVariables: DesiredVariable[];
-  /** Keyed hash of `variables`. */
+  /** Why the variables cannot be told at present: content waits for that, and nothing else does. */
+  contentWaits: Verdict | undefined;
+  /** Keyed hash of `variables`; while they cannot be told, of what was applied last. */
   hash: string;
   tags: readonly string[];
   lease: LeaseChoice;
@@ -89,7 +91,8 @@ export async function resolveInstance(
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
-  if (variables.kind === 'waiting') return variables;
+  const { appliedHash } = status;
+  if (variables.kind === 'waiting' && (!exists || appliedHash === undefined)) return variables;
   // Once deployed they are read once more a process, and are not missed: the service may still quote them.
   const policyVariables =
     exists && pass.memory.policySecretsKnown
@@ -105,6 +108,7 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
+  const told = variables.kind === 'waiting' ? [] : variables.variables;
   return {
     kind: 'ready',
     desired: {
@@ -112,9 +116,13 @@ export async function resolveInstance(
       boxId,
       policyBoxId,
       ...contentOf(resource, references),
-      variables: variables.variables,
+      variables: told,
       policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
-      hash: context.digest.of('variables', hashOfVariables(variables.variables)),
+      contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
+      hash:
+        variables.kind === 'waiting' && appliedHash !== undefined
+          ? appliedHash
+          : context.digest.of('variables', hashOfVariables(told)),
       tags: spec.tags,
       lease,
       requests: requestsOf(resource),

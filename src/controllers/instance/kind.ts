@@ -61,6 +61,11 @@ export function instanceKind(options: {
     observe: (pass, record) => projectInstance(pass.resource, record),
     follow: (pass, record) => convergence.follow(pass, record),
     underway: ({ status }) => status.currentOperation !== undefined,
+    isUp: (record) => {
+      const phase = phaseOf(pairOf(record));
+      return phase === 'Online' || phase === 'ShutDown';
+    },
+    isOver: (instance, desired) => instance.status.armed === `released:${armedNow(instance, desired)}`,
     inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {
@@ -88,10 +93,9 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
 /** Whether variables, tags, power, lease and requests are those that were carried out. */
 function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
   const { status } = instance;
-  const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
-  const kept = desired.lease.kind === 'unreadable' ? status.lease?.source?.terms : undefined;
-  const armed = armedHash(instance, source === undefined ? kept : termsHash(source));
+  const armed = armedNow(instance, desired);
   return (
+    desired.contentWaits === undefined &&
     status.appliedHash === desired.hash &&
     canonicalJson(status.managed) === canonicalJson(managedOf(desired)) &&
     (status.armed === armed || status.armed === `released:${armed}`) &&
@@ -99,6 +103,13 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
       ([of, token]) => status.handledRequests?.[of as RequestedOperation] === token,
     )
   );
+}
+
+/** Hash of what says when machines run, as declared now. */
+function armedNow(instance: Instance, { lease }: DesiredInstance): string {
+  const isAway = lease.kind === 'unreadable' || lease.kind === 'waiting';
+  const kept = isAway ? instance.status.lease?.source?.terms : undefined;
+  return armedHash(instance, lease.kind === 'source' ? termsHash(lease.source) : kept);
 }
 
 /** The lease's end counts from the intent and is noted there, as is where the lease comes from. */

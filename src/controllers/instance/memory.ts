@@ -46,6 +46,8 @@ export interface SentOperation {
   outcome: 'unsent' | 'accepted' | 'unknown' | 'conflict';
   /** It puts right what somebody else has changed. */
   correcting: boolean;
+  /** Since when this process knows of it, monotonic milliseconds. */
+  since: number;
   /** Since when nothing has moved that could be its effect, monotonic milliseconds. */
   quietSince: number;
   /** `updated` of the record at that time. */

@@ -132,8 +132,7 @@ export class InstanceLeaseReconciler {
           'spec.expireAt is in the past, so the lease is not put on the instance: set a later time';
         return { verdict: verdict('Refused', message), fields: {} };
       }
-      const message = `Waits until Instance "${name}" has taken the lease`;
-      return { verdict: verdict('WaitingForReference', message), fields: {} };
+      return { verdict: verdict('WaitingForReference', untaken(instance)), fields: {} };
     }
     const { id } = instance.status;
     const onRecord = shown?.expire === source.expire && shown?.operation === lease.spec.operation;
@@ -185,4 +184,13 @@ export class InstanceLeaseReconciler {
       fields: { ...fields, nextChange: expireAt },
     };
   }
+}
+
+/** Why an instance does not have its lease yet, where somebody has to act for that. */
+function untaken(instance: Cached<Instance>): string {
+  const waits = `Waits until Instance "${instance.metadata.name}" has taken the lease`;
+  if (instance.spec.managementPolicy === 'Observe') {
+    return `${waits}, which is not written to: its managementPolicy is Observe`;
+  }
+  return isPaused(instance) ? `${waits}, which is paused` : waits;
 }

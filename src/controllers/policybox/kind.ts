@@ -51,6 +51,8 @@ export function policyBoxKind(options: {
       return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
     },
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
+    // Others find it by its name.
+    isUp: ({ name }, marker) => name !== marker,
     inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
     asks: 'delete',

@@ -115,10 +115,18 @@ describe('the ledger of attempts', () => {
     const busy = verdict('Updating', 'busy');
     const ask = (at: string): number | undefined =>
       attempts.conflict('power', 'a', at, busy, NO).recheckAfterMs;
-    expect([ask('done'), ask('done'), ask('other'), ask('other')]).toEqual([1_000, 2_000, 1_000, 2_000]);
-    expect(attempts.conflicts('power', 'a', 'other')).toBe(2);
-    expect(ask('other')).toBe(10 * MINUTE);
+    expect([ask('done'), ask('done'), ask('done')]).toEqual([1_000, 2_000, 10 * MINUTE]);
+    expect(attempts.conflicts('power', 'a', 'done')).toBe(3);
     expect(attempts.held('power', 'a')).toMatchObject({ why: 'refused', verdict: NO });
+  });
+
+  it('waits ever longer for conflicts in states that change all the time, and takes the fifth for a refusal', () => {
+    const busy = verdict('Updating', 'busy');
+    const waits = ['a', 'b', 'a', 'b', 'c', 'd'].map(
+      (at) => attempts.conflict('deletion', 'terminate', at, busy, NO).recheckAfterMs,
+    );
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10 * MINUTE, 20 * MINUTE]);
+    expect(attempts.conflicts('deletion', 'terminate', 'd')).toBe(1);
   });
 
   it('hears a person who wants a look now, once in ten seconds, and no wish is lost', async () => {

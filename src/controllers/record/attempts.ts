@@ -31,6 +31,8 @@ export interface Held {
 
 /** What was accepted so many times in a row, and is wanted again, is not sent at once. */
 export const SAME_DIFFERENCE_LIMIT = 3;
+/** So many conflicts in a row are a refusal, whatever state each of them was answered in. */
+const CONFLICTS_LIMIT = 5;
 /** So many fingerprints of an aspect are kept, so that a declaration that goes to and fro finds its wait again. */
 const KEPT = 8;
 const HOUR_MS = 3_600_000;
@@ -43,7 +45,8 @@ const START_MS = 600_000;
 interface Entry {
   failures: number;
   refusals: number;
-  conflicts: { at: string; count: number } | undefined;
+  /** `count`: in that state; `inRow`: in whatever state. */
+  conflicts: { at: string; count: number; inRow: number } | undefined;
   /** The refusal speaks of who asks, so other credentials are worth a try. */
   aboutAccess: boolean;
   notBefore: number;
@@ -149,15 +152,17 @@ export class Attempts {
   }
 
   /**
-   * The state did not allow it (409). The same answer three times in the same state (`at`) is a refusal, worded by
-   * `refusal`.
+   * The state did not allow it (409). The same answer three times in the same state (`at`), or five times in states that
+   * change all the time, is a refusal, worded by `refusal`.
    */
   conflict(aspect: Aspect, fingerprint: string, at: string, verdict: Verdict, refusal: Verdict): Verdict {
     const entry = this.#entry(aspect, fingerprint);
     const count = entry.conflicts?.at === at ? entry.conflicts.count + 1 : 1;
-    entry.conflicts = { at, count };
-    if (count >= SAME_DIFFERENCE_LIMIT) return this.refused(aspect, fingerprint, refusal);
-    return this.#wait(entry, verdict, backoffMs(count, PASSING, this.#random));
+    const inRow = (entry.conflicts?.inRow ?? 0) + 1;
+    entry.conflicts = { at, count, inRow };
+    const isRefusal = count >= SAME_DIFFERENCE_LIMIT || inRow >= CONFLICTS_LIMIT;
+    if (isRefusal) return this.refused(aspect, fingerprint, refusal);
+    return this.#wait(entry, verdict, backoffMs(inRow, PASSING, this.#random));
   }
 
   /** How often in a row the state `at` did not allow it. */

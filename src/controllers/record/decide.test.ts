@@ -35,6 +35,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     onMissing: 'Recreate',
     users: { names: [], others: false },
     refusal: () => undefined,
+    isOver: () => false,
     inStep: () => true,
     desired: { kind: 'ready', desired: 'wanted' },
     ...more,
@@ -76,6 +77,7 @@ describe('creating', () => {
       skip: [],
     });
     expect(decide({ intent: intended('unsent') })).toMatchObject({ do: 'create' });
+    expect(decide({ intent: intended('unsent'), hasFinalizer: false })).toMatchObject({ do: 'writeIntent' });
     expect(decide({ intent: intended('unknown'), created: 'r1' })).toEqual({ do: 'claim', id: 'r1' });
   });
 
@@ -133,7 +135,49 @@ describe('creating', () => {
       do: 'clearIntent',
       finalizerToo: true,
     });
+    // Earlier records are still to go with the resource.
+    const ended = {
+      id: 'r0',
+      endpoint: 'e',
+      owner: 'o',
+      why: 'Ended',
+      since: '2026-01-01T00:00:00Z',
+    } as const;
+    expect(decide({ intent: intended('refused'), former: [ended] })).toEqual({ do: 'clearIntent' });
     expect(reason(decide({ refusal: () => verdict('Refused', 'no') }))).toBe('Refused');
+  });
+
+  it('keeps hold of what a create makes that was sent before nothing was to be created any more', () => {
+    const one = lookedFor({ kind: 'one', id: 'r1' });
+    for (const held of [{ observeOnly: true }, { paused: true }]) {
+      const unknown = { ...held, intent: intended('unknown') };
+      expect(decide(unknown)).toEqual({ do: 'look', at: 'search' });
+      expect(decide({ ...unknown, search: one })).toEqual({ do: 'claim', id: 'r1' });
+      expect(reason(decide({ ...unknown, search: lookedFor({ kind: 'none' }, 89_999) }))).toBe('Creating');
+      expect(decide({ ...held, intent: intended('unknown'), created: 'r1' })).toEqual({
+        do: 'claim',
+        id: 'r1',
+      });
+    }
+    const over = { intent: intended('unknown'), search: lookedFor({ kind: 'none' }, 90_000) };
+    expect(reason(decide({ ...over, paused: true }))).toBe('Paused');
+    expect(decide({ ...over, observeOnly: true })).toEqual({ do: 'clearIntent', finalizerToo: true });
+    expect(decide({ observeOnly: true, intent: intended('unsent') })).toMatchObject({ do: 'clearIntent' });
+  });
+
+  it('concludes nothing here of what was sent to another service', () => {
+    const intent = { ...intended('unknown'), sentTo: 'https://other.test' } as Seen['intent'];
+    const search = lookedFor({ kind: 'none' }, 90_000);
+    for (const more of [{}, { paused: true }, { observeOnly: true }]) {
+      const step = decide({ intent, search, ...more });
+      expect(reason(step)).toBe('NeedsUser');
+      expect(step).toHaveProperty('verdict.message', expect.stringContaining('https://other.test'));
+    }
+    expect(reason(decide({ deleting: true, intent, search }))).toBe('Deleting');
+    expect(decide({ deleting: true, orphan: true, intent })).toMatchObject({ do: 'release' });
+    expect(
+      decide({ intent: { ...intent, outcome: 'unsent' } as Seen['intent'], intentFits: () => false }),
+    ).toMatchObject({ do: 'writeIntent' });
   });
 
   it('looks for the end of an operation under way though it is paused or waits for a reference', () => {
@@ -163,7 +207,7 @@ const adoptWith = (value: Adoptee<Rec>): Step =>
 describe('adopting', () => {
   const free: NonNullable<Seen['adoptee']> = {
     kind: 'seen',
-    value: { kind: 'free', record: { id: 'r7' } },
+    value: { kind: 'free', isEnded: false, record: { id: 'r7' } },
     startedAt: 0,
   };
 
@@ -178,6 +222,20 @@ describe('adopting', () => {
     ] as const) {
       expect(reason(decide({ adopt: 'r7', adoptee: { kind: 'seen', value, startedAt: 0 } }))).toBe(said);
     }
+  });
+
+  it('is over for what was adopted before, and gives up what has ended where another would be made', () => {
+    const former = { id: 'r7', endpoint: 'e', owner: 'o', since: '2026-01-01T00:00:00Z' };
+    for (const why of ['Gone', 'Ended'] as const) {
+      expect(decide({ adopt: 'r7', former: [{ ...former, why }] })).toEqual({ do: 'look', at: 'search' });
+    }
+    expect(decide({ adopt: 'r7', former: [{ ...former, why: 'Surplus' }] })).toEqual({
+      do: 'look',
+      at: 'adoptee',
+    });
+    const ended = { ...free, value: { kind: 'free', isEnded: true, record: { id: 'r7' } } } as const;
+    expect(reason(decide({ adopt: 'r7', adoptee: ended }))).toBe('Conflict');
+    expect(decide({ adopt: 'r7', adoptee: ended, onMissing: 'Hold' })).toEqual({ do: 'claim', id: 'r7' });
   });
 
   it('takes an intent back first, once nothing can come of it', () => {
@@ -205,13 +263,34 @@ describe('adopting', () => {
     expect(reason(adoptWith({ kind: 'uncompared', why: 'Box "web" has no record' }))).toBe(
       'WaitingForReference',
     );
-    expect(adoptWith({ kind: 'free', record: { id: 'r1' } })).toEqual({ do: 'claim', id: 'r1' });
+    expect(adoptWith({ kind: 'free', isEnded: false, record: { id: 'r1' } })).toEqual({
+      do: 'claim',
+      id: 'r1',
+    });
   });
 });
 
 describe('a record that is ours', () => {
   it('is made to match', () => {
     expect(decide({ claim: MINE, existence: found })).toMatchObject({ do: 'converge', record: { id: 'r1' } });
+  });
+
+  it('that is gone is not made again once it has come to its end, nor while that is not known', () => {
+    const gone = {
+      claim: MINE,
+      statusId: true,
+      existence: { kind: 'seen', value: absent(), startedAt: 0 },
+    } as const;
+    const { desired: _desired, ...unread } = seen(gone);
+    expect(decideRecord(unread)).toEqual({ do: 'look', at: 'desired' });
+    expect(decide(gone)).toMatchObject({ do: 'forgetId' });
+    expect(decide({ ...gone, isOver: () => true })).toMatchObject({
+      do: 'report',
+      gone: true,
+      verdict: { reason: 'RecordMissing' },
+    });
+    const waiting = { kind: 'waiting', verdict: verdict('WaitingForReference', 'no box') } as const;
+    expect(decide({ ...gone, desired: waiting })).toMatchObject({ do: 'report', gone: true });
   });
 
   it('gets a finalizer again that was wiped, before anything else and without its connection', () => {
@@ -257,6 +336,13 @@ describe('deleting', () => {
     expect(decide({ ...deleting, claim: MINE, existence: found })).toMatchObject({ do: 'remove' });
     const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
     expect(decide({ ...deleting, claim: MINE, existence: gone })).toMatchObject({ do: 'release' });
+  });
+
+  it('takes the one of several that the user names, as the words for several say', () => {
+    const several = { ...deleting, search: lookedFor({ kind: 'several', ids: ['a', 'b'] }) };
+    expect(reason(decide(several))).toBe('Ambiguous');
+    expect(decide({ ...several, adopt: 'b' })).toEqual({ do: 'claim', id: 'b' });
+    expect(reason(decide({ ...several, adopt: 'of-somebody-else' }))).toBe('Ambiguous');
   });
 
   it('asks by a DELETE what reads do not tell, and says so', () => {

@@ -1,3 +1,4 @@
+import { ANNOTATIONS } from '../../api/names.ts';
 import type { ServiceErrorCode } from '../../service/index.ts';
 import { decideForgetting, decideFound, letGo } from './former/decide.ts';
 import type { Former } from './former/list.ts';
@@ -29,7 +30,8 @@ export type Looked<T> =
 
 /** Whether a record may be adopted. */
 export type Adoptee<Rec> =
-  | { kind: 'free'; record: Rec }
+  /** `isEnded`: it is terminated for good. */
+  | { kind: 'free'; record: Rec; isEnded: boolean }
   | { kind: 'notThere'; recheckAfterMs: number }
   /** It is not in the list of the workspace in which its absence would have to be proved. */
   | { kind: 'elsewhere'; owner: string; recheckAfterMs: number }
@@ -71,13 +73,23 @@ export interface RecordObservation<Rec, Desired> {
     | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
   /** The record that a create of this process was answered with, or that a search has found. */
   created: string | undefined;
-  intent: { intent: CreateIntent; outcome: SentOutcome; concludeFrom: number } | undefined;
+  intent:
+    | {
+        intent: CreateIntent;
+        outcome: SentOutcome;
+        concludeFrom: number;
+        /** The endpoint that it speaks of, where the connection is to another one. */
+        sentTo?: string | undefined;
+      }
+    | undefined;
   /** Whether an intent that is not sent yet says what the create would carry now. */
   intentFits: (intent: CreateIntent, desired: Desired) => boolean;
   onMissing: 'Recreate' | 'Hold';
   users: { names: string[]; others: boolean };
   /** What the last try of this very declaration came to, while the next one waits. */
   refusal: (desired: Desired) => Verdict | undefined;
+  /** Whether the record has come to the end that was declared for it, so that none is made in its place. */
+  isOver: (desired: Desired) => boolean;
   /** Whether what is declared is what was applied last. */
   inStep: (desired: Desired) => boolean;
 
@@ -142,8 +154,6 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
     return report(verdict('WaitingForConnection', seen.connection.message));
   }
   if (seen.claim.kind === 'mine') return decideExisting(seen);
-  if (seen.paused)
-    return report(verdict('Paused', 'Paused: nothing is created until spec.paused is taken away'));
   return decideNew(seen);
 }
 
@@ -183,6 +193,15 @@ function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
           gone: true,
         };
       }
+      if (seen.desired === undefined) return { do: 'look', at: 'desired' };
+      // Whether it was to end is not known then, and nothing can be made in its place.
+      if (seen.desired.kind === 'waiting') return { do: 'report', verdict: seen.desired.verdict, gone: true };
+      if (seen.isOver(seen.desired.desired)) {
+        const message =
+          `The ${seen.noun} was deleted on the service after its lease had ended: change the lease or powerState, or ` +
+          'renew it, to have another one, or delete this resource';
+        return { do: 'report', verdict: verdict('RecordMissing', message), gone: true };
+      }
       return seen.statusId ? decideForgetting(seen) : { do: 'unclaim' };
     case 'found':
       if (seen.observeOnly) {
@@ -218,17 +237,26 @@ function shown<Rec, Desired>(
 
 function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
-  if (seen.adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, seen.adopt);
-  if (seen.observeOnly) {
-    return report(
-      verdict(
-        'WaitingForReference',
-        `Nothing to observe yet: name the ${seen.noun} with the annotation boxwright.dev/adopt: <id>`,
-      ),
-    );
+  const away = sentElsewhere(seen);
+  if (away !== undefined) {
+    const way = `remove the annotation ${ANNOTATIONS.createIntent} to have another ${seen.noun} created here`;
+    return report(verdict('NeedsUser', `${away}. Point the connection back, or ${way}`));
   }
-  if (seen.intent?.outcome === 'refused') return { do: 'clearIntent', finalizerToo: true };
-  if (seen.adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
+  if (seen.paused) {
+    const said = verdict('Paused', 'Paused: nothing is created until spec.paused is taken away');
+    return decideUnderWay(seen, report(said));
+  }
+  const adopt = wordToAdopt(seen);
+  if (adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, adopt);
+  if (seen.observeOnly) {
+    const said = verdict(
+      'WaitingForReference',
+      `Nothing to observe yet: name the ${seen.noun} with the annotation boxwright.dev/adopt: <id>`,
+    );
+    return decideUnderWay(seen, seen.intent === undefined ? report(said) : clearIntent(seen));
+  }
+  if (seen.intent?.outcome === 'refused') return clearIntent(seen);
+  if (adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
   if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
   const { desired } = seen.desired;
@@ -238,7 +266,8 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   if (seen.intent?.outcome === 'unsent') {
     if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
-    if (seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
+    // Nothing is sent that no finalizer guards: it was wiped, or the cluster does not keep it.
+    if (seen.hasFinalizer && seen.intentFits(intent, desired)) return { do: 'create', intent, desired };
     return { do: 'writeIntent', skip: intent.skip, try: intent.try, outcome: 'unsent', desired };
   }
   if (seen.search === undefined) return { do: 'look', at: 'search' };
@@ -280,17 +309,13 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
         desired,
       };
     case 'nameTaken':
-      if (seen.adopt !== undefined && seen.intent !== undefined && !open) return { do: 'clearIntent' };
+      if (adopt !== undefined && seen.intent !== undefined && !open) return { do: 'clearIntent' };
       return report(
         verdict(
           'NameTaken',
           `${capital(seen.noun)} ${found.id} has this name already: choose another spec.name, ` +
             `or take it over with the annotation boxwright.dev/adopt: ${found.id}`,
         ),
-      );
-    case 'unknown':
-      return report(
-        verdict('Unknown', 'An entry of the list could not be read singly: it is looked at again', 5_000),
       );
     case 'none':
       if (seen.intent === undefined) {
@@ -301,7 +326,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
         return report(searching(seen.intent.concludeFrom - seen.search.startedAt));
       }
       // What is to be adopted is not created instead.
-      if (seen.adopt !== undefined) return { do: 'clearIntent' };
+      if (adopt !== undefined) return { do: 'clearIntent' };
       if (found.unmarked !== undefined) return report(unmarked(seen.noun, found.unmarked));
       if (refusal !== undefined) return report(refusal);
       return {
@@ -314,6 +339,42 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
     default:
       return found satisfies never;
   }
+}
+
+/** What was sent to another service cannot be looked up here. */
+function sentElsewhere<Rec, Desired>({ intent, noun }: RecordObservation<Rec, Desired>): string | undefined {
+  if (intent?.outcome !== 'unknown' || intent.sentTo === undefined) return undefined;
+  return (
+    `A create of this resource went to ${intent.sentTo}, and whether it made a ${noun} there is not known; the ` +
+    'connection is to another endpoint now'
+  );
+}
+
+/** Nothing is created any more; what a create that was sent before has made is this resource's all the same. */
+function decideUnderWay<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  otherwise: RecordStep<Rec, Desired>,
+): RecordStep<Rec, Desired> {
+  const { intent, search } = seen;
+  if (intent?.outcome !== 'unknown') return otherwise;
+  if (search === undefined) return { do: 'look', at: 'search' };
+  if (search.kind === 'failed') return report(search.verdict);
+  const { value: found, startedAt } = search;
+  const isOpen = startedAt < intent.concludeFrom;
+  const isFormer = found.kind === 'one' && seen.former.some(({ id }) => id === found.id);
+  if (found.kind === 'one' && !(isOpen && isFormer)) return { do: 'claim', id: found.id };
+  if (found.kind === 'several') return report(ambiguous(seen.noun, found.ids));
+  return isOpen ? report(searching(5_000)) : otherwise;
+}
+
+/** The finalizer stays while earlier records are to go with the resource. */
+function clearIntent<Rec, Desired>({ former }: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
+  return { do: 'clearIntent', ...(former.length === 0 ? { finalizerToo: true } : {}) };
+}
+
+/** What was adopted before, and is gone or has ended since, is looked for as the earlier record that it is. */
+function wordToAdopt<Rec, Desired>({ adopt, former }: RecordObservation<Rec, Desired>): string | undefined {
+  return former.some(({ id, why }) => id === adopt && why !== 'Surplus') ? undefined : adopt;
 }
 
 /** A create is refused for long, and an earlier record may come back meanwhile. */
@@ -339,6 +400,15 @@ function decideAdoption<Rec, Desired>(
   const adoptee = seen.adoptee.value;
   switch (adoptee.kind) {
     case 'free':
+      if (adoptee.isEnded && seen.onMissing === 'Recreate' && !seen.observeOnly) {
+        return report(
+          verdict(
+            'Conflict',
+            `${capital(seen.noun)} ${id} cannot be adopted: it is terminated, and with onMissing Recreate another would ` +
+              `be made in its place. Name another one in the annotation boxwright.dev/adopt, or remove the annotation`,
+          ),
+        );
+      }
       return { do: 'claim', id };
     case 'notThere':
       return report(
@@ -415,20 +485,26 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     return decideRemoval(seen);
   }
   if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  const away = sentElsewhere(seen);
+  if (away !== undefined) {
+    return report(verdict('Deleting', `${away}. Point the connection back; deletionPolicy Orphan lets go`));
+  }
   if (seen.search === undefined) return { do: 'look', at: 'search' };
-  if (seen.search.kind === 'failed') return report(seen.search.verdict);
+  if (seen.search.kind === 'failed') {
+    const { reason, message, recheckAfterMs } = seen.search.verdict;
+    return report(
+      verdict('Deleting', `${reason}: ${message}. deletionPolicy Orphan lets go`, recheckAfterMs),
+    );
+  }
   const found = seen.search.value;
   switch (found.kind) {
     case 'one':
       return { do: 'claim', id: found.id };
     case 'several':
+      if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) return { do: 'claim', id: seen.adopt };
       return report(ambiguous(seen.noun, found.ids));
     case 'terminating':
       return { do: 'claim', id: found.id };
-    case 'unknown':
-      return report(
-        verdict('Deleting', 'An entry of the list could not be read singly: it is looked at again', 5_000),
-      );
     case 'none':
     case 'nameTaken':
     case 'terminated':

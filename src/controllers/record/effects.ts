@@ -9,6 +9,7 @@ import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
+import { patchMetadata, type OwnMetadata } from './metadata.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
 import { sameMeaning, type ManagedResource, type ResourceCache } from './resource.ts';
@@ -100,6 +101,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const annotations = { [ANNOTATIONS.createIntent]: null };
     await this.#patch(resource, { annotations, ...(finalizerToo ? { finalizers } : {}) }, signal);
     memory.intent = undefined;
+    memory.owner = undefined;
     return { again: true, quiet: true };
   }
 
@@ -116,6 +118,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       at,
       try: step.try,
       skip: step.skip,
+      place: { endpoint: pass.handle.endpoint, owner: pass.owner },
       ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
@@ -324,22 +327,14 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     this.#made.set(marker, { id, at, until });
   }
 
-  async #patch(resource: R, metadata: object, signal: AbortSignal): Promise<void> {
+  #patch(resource: R, metadata: OwnMetadata, signal: AbortSignal): Promise<void> {
     const { name, namespace } = resource.metadata;
     // Status may have got its first word since the pass began.
     const newest = this.#cache.get(`${namespace}/${name}`);
-    const { resourceVersion } =
-      newest !== undefined && sameMeaning(newest.metadata, resource.metadata)
-        ? newest.metadata
-        : resource.metadata;
-    const options = { resourceVersion, signal };
-    const raw = await this.#context.kube.mergePatch(
-      this.#kind.type,
-      { name, namespace },
-      { metadata },
-      options,
-    );
-    this.#cache.remember(raw);
+    const isSame = newest !== undefined && sameMeaning(newest.metadata, resource.metadata);
+    const remember = (raw: object): void => this.#cache.remember(raw);
+    const options = { signal, remember };
+    return patchMetadata(this.#context.kube, this.#kind.type, isSame ? newest : resource, metadata, options);
   }
 }
 
@@ -352,7 +347,7 @@ export function formerFields(
   if (former.length === 0) return {};
   const adopt = resource.metadata.annotations?.[ANNOTATIONS.adopt];
   return {
-    former: nextFormer(former, { gone: [], noted: [], again: [], isReady: false, adopt, now, ...news }),
+    former: nextFormer(former, { gone: [], noted: [], again: [], isUp: false, adopt, now, ...news }),
   };
 }
 

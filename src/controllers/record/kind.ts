@@ -118,6 +118,10 @@ export interface RecordKind<
   follow?(pass: Pass<R, Rec, M>, record: Rec): Promise<Convergence<R>>;
   /** Whether status says that an operation is under way. */
   underway?(resource: R): boolean;
+  /** Whether the record has come up, whatever else it lacks: somebody may be using it. */
+  isUp(record: Rec, marker: string): boolean;
+  /** Whether the record has come to the end that was declared for it; absent: there is none. */
+  isOver?(resource: R, desired: Desired): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
   /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */

@@ -8,9 +8,12 @@ import type { Former } from './former/list.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
+import type { Verdict } from './status/verdict.ts';
 
 /** So many looks that say nothing are made; then whoever hides the record hides it for good. */
 const LOOKS = 5;
+/** Fingerprint of looks at what cannot be ended now. */
+const LATER = 'later';
 
 /** A record that was let go of after our own delete, and is looked for once more. */
 interface Later<R> {
@@ -22,6 +25,8 @@ interface Later<R> {
   dueAt: number;
   looks: number;
   isTold: boolean;
+  /** Somebody was told that it takes a person to end it. */
+  isHelpAsked: boolean;
 }
 
 /**
@@ -65,6 +70,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       dueAt: this.#context.clock.monotonic() + poll.lagWindowMs,
       looks: 0,
       isTold: false,
+      isHelpAsked: false,
     });
   }
 
@@ -136,13 +142,29 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
         later.former = step.former;
         return 0;
       case 'waits':
-        return step.verdict.recheckAfterMs ?? handle.poll.settledMs;
+        return this.#waits(later, pass, step.verdict);
       default:
         return step satisfies never;
     }
   }
 
-  #tell({ resource, former }: Later<R>): void {
+  /** It may be in the way for good, and there is no resource to say so: an Event does, and looks come less and less often. */
+  #waits(later: Later<R>, { memory, handle }: Pass<R, Rec, M>, said: Verdict): number {
+    const { recheckAfterMs = 0 } = memory.attempts.missed('read', LATER, said);
+    if (said.reason === 'NeedsUser' && !later.isHelpAsked) {
+      later.isHelpAsked = true;
+      const what = `The ${this.#kind.noun} ${later.former.id}, which is there again after its deletion,`;
+      this.#event(later, `${what} does not end though it was asked to several times: end it on the service`);
+    }
+    return Math.max(said.recheckAfterMs ?? 0, Math.min(recheckAfterMs, handle.poll.settledMs));
+  }
+
+  #tell(later: Later<R>): void {
+    const what = `The ${this.#kind.noun} ${later.former.id} was deleted, and is there again`;
+    this.#event(later, `${what}; nobody has it: it is deleted once more`);
+  }
+
+  #event({ resource }: Later<R>, note: string): void {
     const { kind } = this.#kind.type;
     const { namespace, name, uid } = resource.metadata;
     this.#context.recorder.event({
@@ -150,7 +172,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       type: 'Warning',
       reason: 'Deleting',
       action: 'Delete',
-      note: `The ${this.#kind.noun} ${former.id} was deleted, and is there again; nobody has it: it is deleted once more`,
+      note,
     });
   }
 }

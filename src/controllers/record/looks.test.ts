@@ -78,6 +78,7 @@ class Bench {
     return {
       resource: {
         metadata: this.deleting ? { name: 'web', deletionTimestamp: DELETED_AT } : { name: 'web' },
+        spec: {},
         status: {
           ...(this.deleteSentAt === undefined ? {} : { deleteSentAt: this.deleteSentAt }),
           ...(this.home === undefined ? {} : { home: this.home }),
@@ -330,7 +331,7 @@ describe('a search for the marker', () => {
     const bench = new Bench();
     bench.list = [];
     bench.single = () => ({ ...absent(), startedAt: bench.now });
-    expect(await search(bench, 'b')).toBe('unknown');
+    expect(await search(bench, 'b')).toBe('Unknown');
   });
 
   it('waits for a workspace that cannot be seen', async () => {

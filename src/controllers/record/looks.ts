@@ -14,7 +14,7 @@ import type { Convergence, Pass, RecordKind } from './kind.ts';
 import type { Memory } from './memory.ts';
 import { failed as noteFailed } from './outcome.ts';
 import { plainIdProblem } from './plain-id.ts';
-import type { ManagedResource } from './resource.ts';
+import { finalNameOf, type ManagedResource } from './resource.ts';
 import { searchByMarker, type SearchOutcome } from './identity/search.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
@@ -30,6 +30,8 @@ const GLANCES_LIMIT = 10;
 /** The service's clock and ours may differ by so much unnoticed, milliseconds. */
 const CLOCKS_APART_MS = 60_000;
 
+/** Fingerprint of searches that meet an entry which cannot be read. */
+const ENTRY = 'entry';
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
 
@@ -191,7 +193,15 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         return this.#kind.candidate(read.record, marker, options.finalName);
       },
     });
-    pass.memory.attempts.succeeded('read', '');
+    const { attempts } = pass.memory;
+    attempts.succeeded('read', '');
+    if (outcome.kind === 'unknown') {
+      const { noun } = this.#kind;
+      const message = `${noun} ${outcome.id} of workspace "${owner}" cannot be read singly, and may be this resource’s`;
+      const said = verdict('Unknown', `Nothing is created, and nothing let go: ${message}`);
+      return { kind: 'failed', verdict: attempts.failed('read', ENTRY, said) };
+    }
+    attempts.succeeded('read', ENTRY);
     // Its name is not another's: this resource gave it.
     const own = pass.memory.observed?.record;
     const isOwn =
@@ -260,7 +270,8 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     }
     pass.memory.adopting = undefined;
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
-    return seen({ kind: 'free', record: read.record }, read.startedAt);
+    const { ending } = this.#kind.candidate(read.record, pass.marker, finalNameOf(pass.resource));
+    return seen({ kind: 'free', record: read.record, isEnded: ending === 'terminated' }, read.startedAt);
   }
 
   /**

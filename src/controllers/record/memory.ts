@@ -24,6 +24,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   lastWriteEndedAt: number | undefined;
   /** The create-intent that this process knows about, by its text. */
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
+  /** The workspace of the create that was intended, until status says whose the record is. */
+  owner: string | undefined;
   /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
   created: { id: string; record: Rec; endedAt: number } | undefined;
   /** What the DELETEs that were sent for the resource say. */
@@ -99,6 +101,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       observed: undefined,
       lastWriteEndedAt: undefined,
       intent: undefined,
+      owner: undefined,
       created: undefined,
       deletes: new Deletes(),
       adopting: undefined,

@@ -3,6 +3,7 @@ import { KubeApiError, KubeTransportError, type ReconcileContext, type Result } 
 import type { ResourceType } from '../../kube/index.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Attempts } from './attempts.ts';
+import { MetadataNotKeptError } from './metadata.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { connectionOf, type AnyOfOurs, type StatusWriter } from './status/writer.ts';
 
@@ -63,7 +64,7 @@ export class PassGuard<R extends AnyOfOurs> {
         if (run.failures + 1 >= TOLD_AFTER) await this.#say(resource, clusterVerdict(error), error, run);
         throw error;
       }
-      const said = error instanceof KubeApiError ? clusterVerdict(error) : failureVerdict(error);
+      const said = brokenOff(error);
       // Rights come and go, and nothing tells the operator.
       const { recheckAfterMs } = lacksRight(error)
         ? attempts.missed('pass', fingerprint, said)
@@ -119,6 +120,21 @@ const OF_POLICY = /admission|webhook|\bpolic(y|ies)\b|denied the request/i;
 /** Rights come first: the names of what they are missing for may say anything. */
 function lacksRight(error: unknown): boolean {
   return error instanceof KubeApiError && error.status === 403 && OF_RIGHTS.test(error.statusMessage);
+}
+
+/** What to say of what no later try mends. */
+function brokenOff(error: unknown): Verdict {
+  if (error instanceof KubeApiError) return clusterVerdict(error);
+  return error instanceof MetadataNotKeptError ? notKeptVerdict(error) : failureVerdict(error);
+}
+
+/** Nobody refused anything: whoever changed it says nothing. */
+function notKeptVerdict({ what }: MetadataNotKeptError): Verdict {
+  return verdict(
+    'RefusedByCluster',
+    `The cluster accepted a change of this resource’s metadata and did not keep ${what}, so nothing is sent to the ` +
+      'service: exempt the service account of the operator from the policy or webhook that changes what it writes',
+  );
 }
 
 function clusterVerdict(error: KubeApiError | KubeTransportError): Verdict {

@@ -17,7 +17,7 @@ import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
 import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
 import { isOlderClaimant } from './identity/claimants.ts';
-import { concludesFrom, parseIntent } from './identity/intent.ts';
+import { concludesFrom, parseIntent, type CreateIntent } from './identity/intent.ts';
 import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
@@ -190,7 +190,7 @@ export class RecordReconciler<
             memory,
             marker,
             handle,
-            owner: resource.status.home?.owner ?? resource.spec.owner ?? handle.workspace,
+            owner: this.#owner(resource, memory, handle),
             priority: run.priority,
             signal: run.signal,
             secretsAfter: run.secretsAfter,
@@ -245,13 +245,27 @@ export class RecordReconciler<
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
         const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
-        return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
+        const place = { endpoint: pass.handle.endpoint, owner: pass.owner };
+        return (
+          canonicalJson([expire, lease, place]) ===
+          canonicalJson([intent.expire, intent.lease, intent.place ?? place])
+        );
       },
       onMissing: policies.missing,
       users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      isOver: (desired) => this.#kind.isOver?.(resource, desired) === true,
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
     };
+  }
+
+  /** Who owns, or shall own, the record: what was said when its create was intended holds until status says it. */
+  #owner({ status, spec, metadata }: R, memory: M, handle: ConnectionHandle): string {
+    const text = metadata.annotations?.[ANNOTATIONS.createIntent] ?? memory.intent?.text;
+    const { place } = parseIntent(text, '') ?? {};
+    if (status.home !== undefined) memory.owner = undefined;
+    else if (place?.endpoint === handle.endpoint) memory.owner = place.owner;
+    return status.home?.owner ?? memory.owner ?? spec.owner ?? handle.workspace;
   }
 
   #connection(state: ConnectionState, memory: M, now: number): RecordObservation<Rec, Desired>['connection'] {
@@ -271,20 +285,25 @@ export class RecordReconciler<
     pass: Pass<R, Rec, M> | undefined,
     now: number,
   ): RecordObservation<Rec, Desired>['intent'] {
-    const intent = parseIntent(text, new Date(this.#context.clock.now()).toISOString());
-    if (intent === undefined || text === undefined) {
+    const lag = pass?.handle.poll.lagWindowMs ?? 0;
+    const own = memory.intent;
+    // Whoever wiped the annotation has not undone a create that is under way.
+    const isWiped = text === undefined && own?.outcome === 'unknown' && now < concludesFrom(own.seenAt, lag);
+    const noted = isWiped ? own.text : text;
+    const intent = parseIntent(noted, new Date(this.#context.clock.now()).toISOString());
+    if (intent === undefined || noted === undefined) {
       memory.intent = undefined;
       return undefined;
     }
-    if (memory.intent?.text !== text) {
+    if (memory.intent?.text !== noted) {
       // Another process wrote it, or this one before it was restarted: whether it sent the create is unknown.
-      memory.intent = { text, seenAt: now, outcome: 'unknown' };
+      memory.intent = { text: noted, seenAt: now, outcome: 'unknown' };
     }
-    const lag = pass?.handle.poll.lagWindowMs ?? 0;
     return {
       intent,
       outcome: memory.intent.outcome,
       concludeFrom: concludesFrom(memory.intent.seenAt, lag),
+      sentTo: awayFrom(intent, pass),
     };
   }
 
@@ -409,7 +428,9 @@ export class RecordReconciler<
           gone: [...(step.former?.gone ?? []), ...(tended?.gone ?? [])],
           noted: tended?.noted ?? [],
           again: again.map(({ former }) => former.id),
-          isReady: factsOf(done.verdict.reason).ready === 'True' && done.again !== true,
+          isUp:
+            this.#kind.isUp(step.record, marker) ||
+            (factsOf(done.verdict.reason).ready === 'True' && done.again !== true),
         };
         const fields = {
           ...this.#effects.identity(pass, step.record),
@@ -590,6 +611,16 @@ function startWith({ attempts }: Memory, { metadata, status }: ManagedResource):
   if (NOT_TAKEN.has(stalled.reason)) {
     attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
   }
+}
+
+/** The endpoint of an intent where it is another than the connection's. */
+function awayFrom(
+  { place }: CreateIntent,
+  pass: Pick<Pass<never, never, never>, 'handle'> | undefined,
+): string | undefined {
+  return place === undefined || pass === undefined || place.endpoint === pass.handle.endpoint
+    ? undefined
+    : place.endpoint;
 }
 
 function keyOf({ metadata }: ManagedResource): string {

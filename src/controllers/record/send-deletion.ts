@@ -29,7 +29,11 @@ export async function sendDeletion<R extends ManagedResource, Rec extends AnyRec
   const { lagWindowMs, processingMs, settledMs } = handle.poll;
   const held = attempts.held('deletion', how);
   if (held !== undefined) {
-    const said = heldVerdict(held, () => verdict('Deleting', waits));
+    const noEffect =
+      `The service has accepted ${how} ${attempts.sent('deletion', how)} times, and it has had no effect: look at ` +
+      'the record on the service, or let go of it with deletionPolicy Orphan';
+    const words = held.why === 'noEffect' ? noEffect : waits;
+    const said = heldVerdict(held, () => verdict('Deleting', words));
     const longest = held.verdict === undefined ? processingMs : settledMs;
     return { kind: 'waits', verdict: { ...said, recheckAfterMs: Math.min(held.retryAfterMs, longest) } };
   }

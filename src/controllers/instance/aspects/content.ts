@@ -7,7 +7,8 @@ import type { AspectState, InstanceStep, Meant } from './state.ts';
 
 /** Tags and variables on the record, and the operation that applies them. Pure. */
 export function decideContent(seen: InstanceObservation, pair: Pair): AspectState {
-  const { plan } = seen;
+  const { plan, contentWaits } = seen;
+  if (contentWaits !== undefined) return { kind: 'held', verdict: contentWaits };
   const tags = tagsToPut(seen);
   const variables = variablesToPut(seen);
   if (tags || variables) return putting(seen, { tags, variables });

@@ -13,6 +13,10 @@ export const GRACE_MS = 120_000;
 /** The lease on the record. Pure. */
 export function decideLease(seen: InstanceObservation): AspectState {
   const { lease, status, plan } = seen;
+  if (seen.leaseMissing !== undefined) {
+    const message = `spec.leaseRef: ${seen.leaseMissing}. What stands on the instance stays: create it, or remove spec.leaseRef`;
+    return { kind: 'held', verdict: verdict('WaitingForReference', message, seen.poll.settledMs) };
+  }
   const fingerprint = lease?.terms ?? 'none';
   if (lease?.isNew === true && lease.expire !== undefined && lease.expire <= seen.now) {
     const field = lease.source.kind === 'Instance' ? 'spec.lease' : `InstanceLease "${lease.source.name}"`;

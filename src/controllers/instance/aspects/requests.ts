@@ -7,13 +7,15 @@ import type { AspectState, InstanceStep } from './state.ts';
 
 /** Operations that annotations ask for, each token once. Pure. */
 export function decideRequests(seen: InstanceObservation, pair: Pair): AspectState {
-  for (const [of, value] of Object.entries(seen.requests) as [RequestedOperation, string][]) {
-    if (seen.handled[of] === value) continue;
-    const step = requested(seen, of, value, pair);
-    const differences = [{ field: `request-${of}`, want: 'carried out', have: 'not carried out' }];
-    return { kind: 'steps', steps: [{ step, fingerprint: `${of}:${value}`, differences }] };
-  }
-  return { kind: 'inForce' };
+  const open = Object.entries(seen.requests) as [RequestedOperation, string][];
+  const steps = open
+    .filter(([of, value]) => seen.handled[of] !== value)
+    .map(([of, value]) => ({
+      step: requested(seen, of, value, pair),
+      fingerprint: `${of}:${value}`,
+      differences: [{ field: `request-${of}`, want: 'carried out', have: 'not carried out' }],
+    }));
+  return steps.length === 0 ? { kind: 'inForce' } : { kind: 'steps', steps };
 }
 
 function requested(

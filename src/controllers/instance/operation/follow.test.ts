@@ -42,7 +42,15 @@ function follow(
       ...current,
     },
     record: record('done', 'deploy', BEFORE),
-    sent: { key: 'k', outcome: 'unknown', correcting: false, quietSince: 0, updated: BEFORE, ...sent },
+    sent: {
+      key: 'k',
+      outcome: 'unknown',
+      correcting: false,
+      since: 0,
+      quietSince: 0,
+      updated: BEFORE,
+      ...sent,
+    },
     operations: operations === 'unreadable' ? { kind: 'unreadable' } : { kind: 'read', records: operations },
     user: 'ops',
     monotonic: LAG,
@@ -103,6 +111,18 @@ describe('an operation under way', () => {
     const edited = { record: record('done', 'reinstall'), sent: { quietSince: LAG / 2 } };
     expect(follow({ ...edited, monotonic: LAG }).do).toBe('wait');
     expect(follow({ ...edited, monotonic: 2 * LAG })).toEqual({ do: 'again' });
+  });
+
+  it('is waited for no longer than it was given, though the record moves all the time', () => {
+    const moving = { record: record('done', 'deploy'), current: { event: 'reinstall' } };
+    const at = (monotonic: number): OperationStep =>
+      follow({ ...moving, sent: { outcome: 'accepted', quietSince: monotonic }, monotonic });
+    expect(at(1_799_999)).toEqual({ do: 'wait', recheckAfterMs: 1 });
+    expect(at(1_800_000)).toEqual({ do: 'again' });
+  });
+
+  it('is not ended by a record of before that is listed twice', () => {
+    expect(follow({ operations: [OLD, OLD], monotonic: 0 }).do).toBe('wait');
   });
 
   it('gives way to what somebody else did, after a lag window', () => {

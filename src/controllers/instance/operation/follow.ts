@@ -63,11 +63,19 @@ export function followOperation(seen: OperationObservation): OperationStep {
   }
   if (newer === undefined && samePair) return endedAs(pair.state);
   const quietFor = monotonic - sent.quietSince;
-  if (quietFor < lagWindowMs) return { do: 'wait', recheckAfterMs: lagWindowMs - quietFor };
+  // Something may move the record all the time; an operation is not waited for beyond its time-out for that.
+  const left = Math.min(lagWindowMs - quietFor, sent.since + longestMs(current, lagWindowMs) - monotonic);
+  if (left > 0) return { do: 'wait', recheckAfterMs: left };
   // It was taken, and the list never says how it ended.
   if (samePair && (sent.outcome === 'accepted' || ours.length > 0)) return endedAs(pair.state);
-  if (moved && !samePair) return { do: 'end', outcome: 'Superseded' };
+  const nobodyActed = newer?.length === 0;
+  if (moved && !samePair && !nobodyActed) return { do: 'end', outcome: 'Superseded' };
   return ours.length > 0 ? { do: 'wait' } : { do: 'again' };
+}
+
+/** How long to wait for it at the most, milliseconds: as long as it was given when it was noted. */
+function longestMs({ startedAt, deadline }: CurrentOperation, lagWindowMs: number): number {
+  return Math.max(Date.parse(deadline) - Date.parse(startedAt), lagWindowMs);
 }
 
 function endedAs(state: string | undefined): OperationStep {
@@ -84,7 +92,7 @@ export function newerThan(
 ): readonly OperationRecord[] | undefined {
   if (lastId === undefined) return undefined;
   if (lastId === NO_OPERATION) return records;
-  const at = records.findIndex((record) => record.id === lastId);
+  const at = records.findLastIndex((record) => record.id === lastId);
   return at < 0 ? undefined : records.slice(at + 1);
 }
 

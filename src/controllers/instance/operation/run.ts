@@ -64,6 +64,7 @@ export class OperationRunner {
       key: operationKey(current),
       outcome: 'unsent',
       correcting: step.correcting,
+      since: this.#context.clock.monotonic(),
       quietSince: this.#context.clock.monotonic(),
       updated: record.updated,
     };
@@ -104,6 +105,7 @@ export class OperationRunner {
         key,
         outcome: 'unknown',
         correcting: false,
+        since: monotonic,
         quietSince: monotonic,
         updated: record.updated,
       };
@@ -279,10 +281,10 @@ export class OperationRunner {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
-    // Power is counted: somebody else may switch it back again and again.
-    if (aspect !== 'power') attempts.succeeded(aspect, fingerprint);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     const carried = outcome !== 'Superseded';
+    // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
+    if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
+    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
     const handled =
@@ -303,6 +305,7 @@ export class OperationRunner {
       ),
       fields: {
         ...shown,
+        ...(carried ? {} : notCarriedOut(current)),
         currentOperation: undefined,
         lastOperation: {
           event: current.event,

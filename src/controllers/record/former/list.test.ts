@@ -9,7 +9,7 @@ function one(id: string, more: Partial<Former> = {}): Former {
 }
 
 function next(former: Former[], news: Partial<FormerNews> = {}): Former[] {
-  const none = { own: 'n', gone: [], noted: [], again: [], adopt: undefined, isReady: false, now: NOW };
+  const none = { own: 'n', gone: [], noted: [], again: [], adopt: undefined, isUp: false, now: NOW };
   return nextFormer(former, { ...none, ...news }) ?? [];
 }
 
@@ -31,9 +31,9 @@ describe('the list of earlier records', () => {
 
   it('is replaced by what is Ready for the first time, and only then', () => {
     expect(next([one('a')])).toEqual([one('a')]);
-    const [replaced] = next([one('a')], { isReady: true });
+    const [replaced] = next([one('a')], { isUp: true });
     expect(replaced?.replacedAt).toBe('2026-01-02T00:00:00Z');
-    expect(next([one('a', { replacedAt: AT })], { isReady: true })).toEqual([one('a', { replacedAt: AT })]);
+    expect(next([one('a', { replacedAt: AT })], { isUp: true })).toEqual([one('a', { replacedAt: AT })]);
   });
 
   it('loses what is the own record again, and nothing else of it is taken back unasked after that', () => {
@@ -45,7 +45,7 @@ describe('the list of earlier records', () => {
         noted: [],
         again: [],
         adopt: undefined,
-        isReady: false,
+        isUp: false,
         now: NOW,
       }),
     ).toBeUndefined();

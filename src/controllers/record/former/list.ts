@@ -16,8 +16,8 @@ export interface FormerNews {
   again: readonly string[];
   /** What `boxwright.dev/adopt` says. */
   adopt: string | undefined;
-  /** The resource is Ready with the record that it has now. */
-  isReady: boolean;
+  /** The record that the resource has now has come up, or is as declared: somebody may be using it. */
+  isUp: boolean;
   /** Wall time, milliseconds. */
   now: number;
 }
@@ -51,9 +51,9 @@ export function isDecidedBy({ seenAt, seenWith }: Former, adopt: string | undefi
 
 /** The list as it shall be after a pass over the record that the resource has now; undefined: none is left. */
 export function nextFormer(former: readonly Former[], news: FormerNews): Former[] | undefined {
-  const { own, gone, noted, again, adopt, isReady, now } = news;
+  const { own, gone, noted, again, adopt, isUp, now } = news;
   // Two of them were never Ready one after the other, and the first is the resource's record again.
-  const replaces = isReady || former.some(({ id }) => id === own);
+  const replaces = isUp || former.some(({ id }) => id === own);
   const next = former
     .filter(({ id }) => id !== own && !gone.includes(id))
     .map((old) => {
@@ -92,7 +92,6 @@ export function takenBack(
 ): Former[] {
   const at = rfc3339(now);
   const rest =
-    nextFormer(former, { own: id, gone: [], noted: [], again: [], adopt: undefined, isReady: false, now }) ??
-    [];
+    nextFormer(former, { own: id, gone: [], noted: [], again: [], adopt: undefined, isUp: false, now }) ?? [];
   return [...rest, { ...instead, why: 'Surplus', since: at, ...(isChosen ? { replacedAt: at } : {}) }];
 }

@@ -13,8 +13,15 @@ describe('a create-intent', () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.string(), { maxLength: MAX_SKIP }),
         fc.option(time, { nil: undefined }),
-        (at, tried, skip, expire) => {
-          const intent = { at, try: tried, skip, ...(expire === undefined ? {} : { expire }) };
+        fc.option(fc.record({ endpoint: fc.string(), owner: fc.string() }), { nil: undefined }),
+        (at, tried, skip, expire, place) => {
+          const intent = {
+            at,
+            try: tried,
+            skip,
+            ...(expire === undefined ? {} : { expire }),
+            ...(place === undefined ? {} : { place }),
+          };
           expect(parseIntent(formatIntent(intent), NOW)).toEqual(intent);
         },
       ),

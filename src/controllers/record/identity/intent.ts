@@ -13,6 +13,14 @@ export interface CreateIntent {
   expire?: string;
   /** Where that lease comes from, as the kind notes it. */
   lease?: Readonly<Record<string, string>>;
+  /** Where it goes: the Connection may be to another place by the time that its outcome is looked up. */
+  place?: IntentPlace;
+}
+
+/** A service, and the workspace there that is to own what is created. */
+export interface IntentPlace {
+  endpoint: string;
+  owner: string;
 }
 
 /** At most so many skipped ids are kept: an annotation has to stay small. Further ones are passed over unnoted. */
@@ -61,7 +69,14 @@ export function parseIntent(text: string | undefined, now: string): CreateIntent
       ? { expire: raw.expire }
       : {}),
     ...(isNote(raw.lease) ? { lease: raw.lease } : {}),
+    ...placeOf(raw.place),
   };
+}
+
+function placeOf(value: unknown): { place?: IntentPlace } {
+  if (!isNote(value)) return {};
+  const { endpoint, owner } = value;
+  return endpoint === undefined || owner === undefined ? {} : { place: { endpoint, owner } };
 }
 
 /** Whether a value is a flat object of texts. */

@@ -21,9 +21,13 @@ export type SearchOutcome =
   | { kind: 'terminated'; ids: string[] }
   | { kind: 'several'; ids: string[] }
   /** Somebody else's record has the final name. */
-  | { kind: 'nameTaken'; id: string }
-  /** An entry could not be read: nothing is known. */
-  | { kind: 'unknown' };
+  | { kind: 'nameTaken'; id: string };
+
+/** An entry could not be read: nothing is known. */
+export interface SearchFailure {
+  kind: 'unknown';
+  id: string;
+}
 
 /** What a search needs. */
 export interface SearchRequest {
@@ -40,15 +44,19 @@ export interface SearchRequest {
  * Finds the record that carries the marker. Never matches on equal content; an entry that lacks tags is read
  * singly, and a match counts only after a fresh single read.
  */
-export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome> {
+export async function searchByMarker(request: SearchRequest): Promise<SearchOutcome | SearchFailure> {
   const living: string[] = [];
   const terminated: string[] = [];
   let terminating: string | undefined;
-  for (const entry of request.candidates) {
+  // A list may show one record twice.
+  const candidates = [...new Map(request.candidates.map((entry) => [entry.id, entry])).values()];
+  for (const entry of candidates) {
     // Whose an entry is takes longer to tell than whether it is marked, and an owner may have thousands.
     if (entry.marked === false || request.skip.includes(entry.id) || request.isClaimed(entry.id)) continue;
     const fresh = await request.read(entry.id);
-    if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) return { kind: 'unknown' };
+    if (fresh === undefined || (fresh !== 'gone' && fresh.marked === undefined)) {
+      return { kind: 'unknown', id: entry.id };
+    }
     if (fresh === 'gone' || !fresh.marked) continue;
     if (fresh.ending === 'terminated') terminated.push(fresh.id);
     else if (fresh.ending === 'terminating') terminating = fresh.id;
@@ -60,11 +68,11 @@ export async function searchByMarker(request: SearchRequest): Promise<SearchOutc
   }
   if (terminating !== undefined) return { kind: 'terminating', id: terminating };
   if (terminated.length > 0) return { kind: 'terminated', ids: terminated };
-  for (const entry of request.candidates) {
+  for (const entry of candidates) {
     if (!entry.named || request.skip.includes(entry.id)) continue;
     // The list may be older than the end of that record.
     const fresh = await request.read(entry.id);
-    if (fresh === undefined) return { kind: 'unknown' };
+    if (fresh === undefined) return { kind: 'unknown', id: entry.id };
     if (fresh !== 'gone' && fresh.named) return { kind: 'nameTaken', id: entry.id };
   }
   return { kind: 'none' };
