@@ -349,3 +349,19 @@ describe('differences between record and declaration', () => {
     },
   );
 });
+
+it('learns every secret, though one of them is not there', async () => {
+  const secrets = new SecretSet();
+  const password = (name: string): BoxVariable =>
+    variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
+  const context = contextWith({ 'Secret/b/key': 'hunter22-b', 'Secret/d/key': 'hunter22-d' }, { secrets });
+  const lists = {
+    'spec.variables': [password('a'), password('b')],
+    'spec.overrides': [password('c'), password('d')],
+  };
+  expect(await resolveVariables(lists, context)).toMatchObject({
+    kind: 'waiting',
+    verdict: { message: expect.stringContaining('spec.variables: variable "a"') as string },
+  });
+  expect(secrets.mask('hunter22-b hunter22-d')).toBe('**** ****');
+});

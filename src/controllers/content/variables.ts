@@ -70,17 +70,20 @@ export async function resolveVariables(
   context: ResolveContext,
 ): Promise<ResolvedVariables> {
   const out: DesiredVariable[] = [];
+  let waits: Verdict | undefined;
   for (const [field, variables] of Object.entries(lists)) {
     for (const variable of variables) {
       const resolved = await resolveOne(variable, context);
       if ('reason' in resolved) {
         const message = `${field}: variable "${variable.name}": ${resolved.message}`;
-        return { kind: 'waiting', verdict: { ...resolved, message } };
+        // The others are read all the same: their secrets are with the service, which may quote them.
+        waits ??= { ...resolved, message };
+      } else {
+        out.push(resolved);
       }
-      out.push(resolved);
     }
   }
-  return { kind: 'ready', variables: out };
+  return waits === undefined ? { kind: 'ready', variables: out } : { kind: 'waiting', verdict: waits };
 }
 
 async function resolveOne(
