@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { KINDS } from '../src/api/kinds.ts';
-import { GROUP } from '../src/api/names.ts';
+import { ANNOTATION_NOTES, ANNOTATIONS, GROUP } from '../src/api/names.ts';
 import { METRICS_READER, RIGHTS, type Right } from '../src/controllers/rights.ts';
 import { settle } from './generated.ts';
 
@@ -60,6 +60,11 @@ function template(name: string, ...parts: string[]): string {
   return `{{- define "boxwright.${name}" -}}\n${parts.join('')}{{- end }}\n`;
 }
 
+/** What the operator alone writes, as a list in CEL. */
+const OWN_ANNOTATIONS = Object.entries(ANNOTATIONS)
+  .filter(([name]) => ANNOTATION_NOTES[name as keyof typeof ANNOTATIONS].writtenBy === 'operator')
+  .map(([, annotation]) => `'${annotation}'`);
+
 const helpers = [
   `{{- /* ${SOURCE} */}}\n`,
   template(
@@ -76,6 +81,7 @@ const helpers = [
   template('rights.metricsReader', yaml([METRICS_READER])),
   template('rights.view', yaml(VIEW)),
   template('rights.edit', yaml(EDIT)),
+  template('ownAnnotations', `[${OWN_ANNOTATIONS.join(', ')}]\n`),
 ].join('');
 
 function role(

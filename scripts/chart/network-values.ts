@@ -23,7 +23,7 @@ export function networkValues(): Record<string, Field> {
       }),
       service: group('The deployment service.', {
         cidrs: texts([], 'Its addresses, or those of the way to it. Empty: all.', CIDR),
-        ports: ports([443], 'Its ports.'),
+        ports: ports([443], 'Its ports, besides those that `allowedHosts` names.'),
       }),
       proxyTo: piece(
         [],

@@ -5,7 +5,11 @@ import { podValues } from './pod-values.ts';
 import { healthValues, reviewsValue } from './serving-values.ts';
 
 const NAME = { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 };
-const HOST = { pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])$' };
+/** The operator says more of an entry that passes this and can never match. */
+const HOST = {
+  pattern:
+    '^((\\*|(\\*\\.)?[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?|\\[[0-9A-Fa-f:.]+\\])(:([0-9]{1,5}|\\*))?|[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*)$',
+};
 
 /** The one value of both charts that is about CRDs. */
 export const CRD_VALUES = group('The definitions of the kinds.', {
@@ -28,7 +32,7 @@ export const VALUES: Group = group('', {
   crds: CRD_VALUES,
   allowedHosts: texts(
     [],
-    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
+    'Hosts that a Connection may name: exact names, `*.example.com`, or `*` for every host. An entry without a port allows only the default port of https or http; `deploy.example.com:8443` and `deploy.example.com:*` allow others. Whoever may write a Connection must not be able to send a credential elsewhere: without an entry nothing is called.',
     HOST,
   ),
   namespaces: texts(
@@ -61,6 +65,11 @@ export const VALUES: Group = group('', {
       false,
       'Follow Secrets, so that an edited one is seen at once: grants list and watch on them. Only their metadata is asked for, but RBAC cannot tell that from reading them all. Without it they are read by name, and looked at again every so often.',
     ),
+    selector: text(
+      '',
+      'Read only Secrets that carry these labels, such as `boxwright.dev/use=true`; separate several with commas. Empty: every Secret that a resource names. The operator enforces this, not RBAC.',
+      { pattern: '^[^!()]*$' },
+    ),
     keepForDeletion: flag(
       false,
       'Keep the credentials of a Connection that is being deleted in one Secret of the operator’s namespace, encrypted, for a day at most: when the operator restarts while a namespace is deleted, it can still delete the records on the service.',
@@ -82,6 +91,20 @@ export const VALUES: Group = group('', {
   }),
   admissionPolicies: group('ValidatingAdmissionPolicies (Kubernetes 1.30). No webhook is involved.', {
     enabled: flag(true, 'Warn who applies a Box with deprecated event names. Nothing is refused.'),
+    claims: group(
+      'Only the operator may write the annotations that find its records again. It ignores forged ones without this policy, too.',
+      {
+        enabled: flag(
+          false,
+          'Refuse requests that add or change such an annotation. Everybody can still remove one.',
+        ),
+        exemptUsers: texts(
+          [],
+          'Users that may write them too, such as `system:serviceaccount:velero:velero`, which restores resources from backups.',
+          { maxLength: 253 },
+        ),
+      },
+    ),
   }),
   replicas: whole(2, 'Pods. One works, the others wait for its lease.', 0, 9),
   leaderElection: group('How soon another replica takes over. lease > renew deadline > retry period.', {

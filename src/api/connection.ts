@@ -9,6 +9,7 @@ import {
   text,
   time,
   type Seen,
+  type TextOptions,
   type Written,
 } from './schema/build.ts';
 import { atMostOne } from './schema/rules.ts';
@@ -17,22 +18,33 @@ import { anyStatus } from './fields/status.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
 
-/** Headers that HTTP itself, or the operator, sets. */
-const TAKEN_HEADERS = ['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'cookie'];
+/**
+ * Names that a header of the token or of the release can have, in lower case. A closed form, since whoever writes a
+ * Connection chooses the name: what routes a request, overrides its method or host, or ends at the next proxy
+ * (X-Forwarded-Host, X-HTTP-Method-Override, X-Original-URL, Via, TE, …) is not among them.
+ */
+const TOKEN_HEADER = '^(authorization|([a-z0-9]+-){0,5}(token|key|auth))$';
+const RELEASE_HEADER = '^([a-z0-9]+-){0,5}(release|version)$';
+/** Beginnings with which HTTP, browsers and proxies name their own: Sec-WebSocket-Key, X-Forwarded-Release. */
+const NOT_OURS =
+  '^(sec|proxy|accept|content|if|http|forwarded|x-(forwarded|original|rewrite|http|real|envoy))-';
 
-/** The name of a header: letters, digits and -. */
-const HEADER = {
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$',
-  hint: 'must be the name of a header: letters, digits and -',
-  rules: [
-    {
-      rule: `!(self.lowerAscii() in ['${TAKEN_HEADERS.join("', '")}'])`,
-      message: 'this header is reserved for HTTP or the operator: use another one',
-      holds: (name: string) => !TAKEN_HEADERS.includes(name.toLowerCase()),
-    },
-  ],
-};
+/** The name of a header. */
+function header(form: string, hint: string): TextOptions {
+  return {
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$',
+    hint: 'must be the name of a header: letters, digits and -',
+    rules: [
+      {
+        rule: `self.lowerAscii().matches('${form}') && !self.lowerAscii().matches('${NOT_OURS}')`,
+        message: hint,
+        holds: (name: string) =>
+          new RegExp(form).test(name.toLowerCase()) && !new RegExp(NOT_OURS).test(name.toLowerCase()),
+      },
+    ],
+  };
+}
 
 const headers = defaulted(
   object(
@@ -41,7 +53,10 @@ const headers = defaulted(
       token: optional(
         text(
           'Header that carries the token. Absent: Service-Token, unless tokenScheme is Bearer. The operator also sends the token as the cookie `token`. Can be changed.',
-          HEADER,
+          header(
+            TOKEN_HEADER,
+            'must be Authorization, or a name that ends in -Token, -Key or -Auth and is not a header of HTTP or of proxies',
+          ),
         ),
       ),
       tokenScheme: optional(
@@ -51,7 +66,13 @@ const headers = defaulted(
         ),
       ),
       release: defaulted(
-        text('Header that carries the release. Default Service-Release. Can be changed.', HEADER),
+        text(
+          'Header that carries the release. Default Service-Release. Can be changed.',
+          header(
+            RELEASE_HEADER,
+            'must be a name that ends in -Release or -Version and is not a header of HTTP or of proxies',
+          ),
+        ),
         'Service-Release',
       ),
     },
@@ -163,7 +184,7 @@ export const ConnectionSpecSchema = object(
     ),
     credentialsRef: reference(
       'Secret',
-      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Can be changed.',
+      'The credentials: key `token`, or keys `email` and `password`; one line break at the end of a value is not part of it. Its type is Opaque, boxwright.dev/credentials, or kubernetes.io/basic-auth, where `username` stands for the email. Can be changed.',
     ),
     schemaBase: defaulted(
       text(

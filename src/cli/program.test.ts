@@ -101,8 +101,12 @@ describe('a mistake on the command line', () => {
     [['operator', '--namespaces='], 'Write at least one'],
     [['operator', '--namespaces', 'shop,Bad Name'], '--namespaces "Bad Name"'],
     [['operator', '--namespace', 'UPPER'], '--namespace "UPPER"'],
-    [['operator', '--allowed-hosts', 'https://deploy.example.com'], 'write a host alone'],
-    [['operator', '--allowed-hosts', 'deploy.example.com:443'], 'write a host alone'],
+    [['operator', '--allowed-hosts', 'https://deploy.example.com'], 'must be a host'],
+    [['operator', '--allowed-hosts', 'bücher.example'], 'write xn--bcher-kva.example'],
+    [['operator', '--allowed-hosts', 'host.,deploy.example.com'], '--allowed-hosts "host."'],
+    [['operator', '--allowed-hosts', 'deploy.example.com:0'], '1 to 65535'],
+    [['operator', '--secret-selector', 'a!=b'], '--secret-selector: "a!=b" is not a label'],
+    [['operator', '--secret-selector='], '--secret-selector: "" is not a label'],
     [['dev', '--system-namespace', '-'], '--system-namespace "-"'],
     [['help', 'operater'], 'Did you mean operator?'],
     [['sandbox', '--duration', 'deploy=soon'], 'give milliseconds'],
@@ -119,13 +123,21 @@ describe('a mistake on the command line', () => {
     }
   });
 
-  it.each(['deploy.example.com', '*.example.com', '*', '10.0.0.7', '[fd00::1]', 'fd00::1', 'localhost'])(
-    'is no host such as %s',
-    async (host) => {
-      const { err } = await run('operator', `--allowed-hosts=${host}`, '--kubeconfig=/nowhere');
-      expect(err).toContain('--kubeconfig /nowhere: there is no such file');
-    },
-  );
+  it.each([
+    'deploy.example.com',
+    'deploy.example.com:8443',
+    '*.example.com',
+    '*',
+    '*:*',
+    '10.0.0.7',
+    '[fd00::1]',
+    '[fd00::1]:8443',
+    'fd00::1',
+    'localhost',
+  ])('is no host such as %s', async (host) => {
+    const { err } = await run('operator', `--allowed-hosts=${host}`, '--kubeconfig=/nowhere');
+    expect(err).toContain('--kubeconfig /nowhere: there is no such file');
+  });
 
   it('in a variable names the variable', async () => {
     vi.stubEnv('BOXWRIGHT_WORKERS', 'many');

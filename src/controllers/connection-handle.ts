@@ -1,3 +1,4 @@
+import type { SecretSet } from '../base/masking/secret-set.ts';
 import type { ServiceClient } from '../service/index.ts';
 
 /** A connection as the other controllers use it. */
@@ -6,6 +7,8 @@ export interface ConnectionHandle {
   key: string;
   endpoint: string;
   client: ServiceClient;
+  /** What the service may quote and no text may show: whoever reads a secret to send it notes it here. */
+  secrets: SecretSet;
   /** Id of the workspace that owns what does not name an owner. */
   workspace: string;
   /** Who the account is to the service: the id of its personal workspace, where exactly one is visible. */

@@ -2,6 +2,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
+import type { KnownSecrets } from '../base/masking/known-secrets.ts';
 import type { KubeClient, Recorder } from '../kube/index.ts';
 import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
@@ -27,6 +28,8 @@ export interface OperatorContext {
   digest: Digest;
   /** Contents of Secrets and ConfigMaps. */
   sources: Sources;
+  /** The secret values that were read, by Connection: no text that is shown holds them. */
+  secrets: KnownSecrets;
   connections: Connections;
   /** Hears of what is seen nowhere in the cluster, for metrics. */
   observer?: ControllerObserver;

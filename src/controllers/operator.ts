@@ -12,6 +12,7 @@ import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Lane } from '../base/priority.ts';
 import type { Tracer } from '../base/tracer.ts';
+import { KnownSecrets } from '../base/masking/known-secrets.ts';
 import {
   CONFIG_MAPS,
   Controller,
@@ -35,19 +36,21 @@ import type { CacheRoom } from './cache-room.ts';
 import { KindCache } from './cache.ts';
 import type { KeptRecords } from './kept-records.ts';
 import {
+  KEPT_SECRET,
   ConnectionPool,
   ConnectionReconciler,
   KeptCredentials,
   type PortFactory,
 } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
-import { Digest } from './digest.ts';
+import { Digest, DIGEST_SECRET } from './digest.ts';
 import { loadInstallation } from './installation.ts';
 import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
+import type { SecretSelector } from './secret-policy.ts';
 import { sameMeaning } from './record/resource.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
@@ -75,6 +78,8 @@ export interface OperatorOptions {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
+  /** Labels that a Secret has to carry for anything of it to be read. @defaultValue none */
+  secretSelector?: SecretSelector;
   /** Keep credentials of what is being deleted in a Secret, encrypted. @defaultValue false */
   keepCredentials?: boolean;
   portFor: PortFactory;
@@ -217,7 +222,10 @@ export class Operator implements Runner {
           configMaps: this.#configMaps,
           memory,
           secretWatch: this.#secretWatch,
+          secretSelector: this.#options.secretSelector,
+          own: new Set([DIGEST_SECRET, KEPT_SECRET].map((name) => `${namespace}/${name}`)),
         });
+        const secrets = new KnownSecrets();
         const context = {
           clock,
           random,
@@ -230,6 +238,7 @@ export class Operator implements Runner {
           installation,
           digest,
           sources,
+          secrets,
         };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
@@ -280,6 +289,7 @@ export class Operator implements Runner {
         ...base,
         uploads: new Map(),
         deployedHash: undefined,
+        policySecretsKnown: false,
         operation: undefined,
         put: undefined,
         terminateNoted: undefined,

@@ -3,13 +3,18 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import { MemoryBudget } from '../base/memory-budget.ts';
 import { CONFIG_MAPS, Informer, KubeClient, type KubeAnswer, type StoredObject } from '../kube/index.ts';
 import { answer, refusal, ScriptedPort } from '../../test/support/scripted-port.ts';
+import { readSecretSelector, type SecretSelector } from './secret-policy.ts';
+import { credentialsIn } from './connection/credentials.ts';
 import { KubeSources, type SourceRef } from './sources.ts';
 
 const ref = (key: string, kind: SourceRef['kind'] = 'Secret'): SourceRef => ({ kind, name: 'db', key });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Sources over a port that answers every read so; `secret` changes what the Secret holds. */
-function make(first: KubeAnswer | Record<string, string>) {
+function make(
+  first: KubeAnswer | Record<string, string>,
+  more: { type?: string; secretSelector?: SecretSelector; own?: ReadonlySet<string> } = {},
+) {
   const clock = new VirtualClock();
   const port = new ScriptedPort();
   let now = first;
@@ -18,12 +23,20 @@ function make(first: KubeAnswer | Record<string, string>) {
       ? (now as KubeAnswer)
       : answer(200, {
           metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion: '1' },
+          ...(more.type === undefined ? {} : { type: more.type }),
           data: now,
         });
   const configMaps = new Informer<StoredObject>({ port, type: CONFIG_MAPS, clock, random: () => 0.5 });
   const kube = new KubeClient(port, { clock, random: () => 0.5 });
   const memory = new MemoryBudget({ capacity: 60_000_000, clock });
-  const sources = new KubeSources({ kube, clock, configMaps, memory });
+  const sources = new KubeSources({
+    kube,
+    clock,
+    configMaps,
+    memory,
+    secretSelector: more.secretSelector,
+    own: more.own,
+  });
   const read = async (key: string, options = {}, kind: SourceRef['kind'] = 'Secret'): Promise<string> => {
     const content = await sources.read('shop', ref(key, kind), options);
     return content.kind === 'found' ? Buffer.from(content.bytes).toString() : content.message;
@@ -50,6 +63,24 @@ describe('a key of a Secret', () => {
   it('that is too large is not handed on', async () => {
     const { read } = make({ big: base64('x'.repeat(1_048_577)) });
     expect(await read('big')).toBe('key "big" of Secret "db" holds more than 1 MiB');
+  });
+});
+
+// S10.
+describe('a Secret that is none of the operator’s business', () => {
+  it.each([
+    [{ type: 'kubernetes.io/service-account-token' }, 'has the type kubernetes.io/service-account-token'],
+    [{ secretSelector: readSecretSelector('use=boxwright') }, 'does not have the label use=boxwright'],
+    [{ own: new Set(['shop/db']) }, 'belongs to the operator'],
+  ])('gives nothing, neither as content nor as a login', async (more, why) => {
+    const { read, sources } = make({ token: base64('CANARY') }, more);
+    expect(await read('token')).toContain(`Secret "db" ${why}`);
+    const whole = await sources.secret('shop', 'db');
+    expect(whole).toMatchObject({ data: {}, refused: expect.stringContaining(why) as string });
+    expect(credentialsIn('db', whole)).toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining(why) as string,
+    });
   });
 });
 
@@ -122,12 +153,6 @@ describe('reads of one Secret', () => {
     secret({ token: base64('two') });
     expect((await sources.secret('shop', 'db'))?.data).toEqual({ token: Buffer.from('two') });
   });
-});
-
-it('values that were read are known, so that no text shows them', async () => {
-  const { read, sources } = make({ password: base64('hunter22') });
-  await read('password');
-  expect(sources.secretValues()).toEqual(['hunter22']);
 });
 
 it('a ConfigMap that is not followed yet is read each time', async () => {

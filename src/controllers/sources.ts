@@ -10,7 +10,7 @@ import {
 import type { Clock } from '../base/clock.ts';
 import { MemoryBudgetError, weigh, type Hold, type MemoryBudget } from '../base/memory-budget.ts';
 import { raceAbort } from '../base/race-abort.ts';
-import { SecretValues } from './secret-values.ts';
+import { secretRefusal, type SecretSelector } from './secret-policy.ts';
 import type { SecretWatch } from './secret-watch.ts';
 
 /** Where a piece of content stands: one key of a Secret or ConfigMap in the resource's own namespace. */
@@ -40,7 +40,11 @@ export type HashedContent = { kind: 'found'; hash: string; size: number } | Miss
 export interface WholeSecret {
   /** Another one after every touch, even where the content stays the same. */
   version: string;
+  type: string | undefined;
+  /** Empty where it is refused. */
   data: Readonly<Record<string, Uint8Array>>;
+  /** Why nothing of it may be read, in words that follow its name. */
+  refused: string | undefined;
 }
 
 /** How a source is read. */
@@ -70,8 +74,6 @@ export interface Sources {
   open(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<OpenContent>;
   /** A whole Secret, for credentials; undefined when there is none. */
   secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined>;
-  /** Secret values read lately, of all resources: the service may quote one resource's to another. */
-  secretValues(): readonly string[];
   /** A point in the order of reads: whoever handles a change takes one, and reads nothing from before it. */
   mark(): number;
   /** A Secret has changed: nobody joins a read of it that began before. */
@@ -81,6 +83,7 @@ export interface Sources {
 }
 
 interface DataObject extends KubeObject {
+  type?: string | undefined;
   data?: Record<string, string> | undefined;
   binaryData?: Record<string, string> | undefined;
 }
@@ -124,9 +127,10 @@ export class KubeSources implements Sources {
   readonly #configMaps: Pick<Informer<StoredObject>, 'get' | 'onChange'>;
   readonly #memory: MemoryBudget;
   readonly #facts = new Map<string, Facts>();
-  readonly #values = new SecretValues();
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
+  readonly #selector: SecretSelector;
+  readonly #own: ReadonlySet<string>;
   #marks = 0;
 
   constructor(options: {
@@ -136,12 +140,18 @@ export class KubeSources implements Sources {
     memory: MemoryBudget;
     /** Absent: Secrets are not followed. */
     secretWatch?: Pick<SecretWatch, 'follows'> | undefined;
+    /** Labels that a Secret has to carry. @default none */
+    secretSelector?: SecretSelector | undefined;
+    /** `namespace/name` of the operator's own Secrets: no resource gets anything of its keys. */
+    own?: ReadonlySet<string> | undefined;
   }) {
     this.#kube = options.kube;
     this.#clock = options.clock;
     this.#configMaps = options.configMaps;
     this.#memory = options.memory;
     this.#secretWatch = options.secretWatch;
+    this.#selector = options.secretSelector ?? new Map();
+    this.#own = options.own ?? new Set();
     options.configMaps.onChange(({ type, object }) => {
       if (type === 'deleted') this.#facts.delete(`${object.metadata.namespace}/${object.metadata.name}`);
     });
@@ -199,14 +209,10 @@ export class KubeSources implements Sources {
     const object = await this.#readSecret(namespace, name, signal);
     if (object === undefined) return undefined;
     const { uid = '', resourceVersion = '' } = object.metadata;
-    const data = Object.fromEntries(
-      Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
-    );
-    return { version: `${uid}/${resourceVersion}`, data };
-  }
-
-  secretValues(): readonly string[] {
-    return this.#values.all();
+    const refused = this.#refusal(namespace, name, object);
+    const entries = refused === undefined ? Object.entries(object.data ?? {}) : [];
+    const data = Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64')]));
+    return { version: `${uid}/${resourceVersion}`, type: object.type, data, refused };
   }
 
   /** The object, once there is room for it; in words what stands in the way. No hold: there is no room. */
@@ -225,7 +231,9 @@ export class KubeSources implements Sources {
       // The object, and its content as bytes.
       hold.trySet(2 * weigh(object));
       if (ref.kind === 'ConfigMap' && object === undefined) this.#facts.delete(`${namespace}/${ref.name}`);
-      return { hold, object: object ?? `${ref.kind} "${ref.name}" does not exist` };
+      if (object === undefined) return { hold, object: `${ref.kind} "${ref.name}" does not exist` };
+      const refused = ref.kind === 'Secret' ? this.#refusal(namespace, ref.name, object) : undefined;
+      return { hold, object: refused === undefined ? object : `Secret "${ref.name}" ${refused}` };
     } catch (error) {
       if (error instanceof MemoryBudgetError) {
         return { hold: undefined, object: `${ref.kind} "${ref.name}" is not read now: ${error.message}` };
@@ -281,6 +289,11 @@ export class KubeSources implements Sources {
     if (this.#facts.size > KEPT_FACTS && oldest !== undefined) this.#facts.delete(oldest);
   }
 
+  #refusal(namespace: string, name: string, object: DataObject): string | undefined {
+    if (this.#own.has(`${namespace}/${name}`)) return 'belongs to the operator: use another Secret';
+    return secretRefusal(object, this.#selector);
+  }
+
   #secret(namespace: string, name: string, { signal, after }: ReadOptions): Promise<DataObject | undefined> {
     const key = `${namespace}/${name}`;
     const shared = this.#secrets.get(key);
@@ -304,9 +317,7 @@ export class KubeSources implements Sources {
   }
 
   async #readSecret(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
-    const object = await this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
-    for (const value of Object.values(object?.data ?? {})) this.#values.note(value);
-    return object;
+    return this.#kube.get<DataObject>(SECRETS, { namespace, name }, { signal });
   }
 }
 

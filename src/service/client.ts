@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { unlimitedMemory, type MemoryShare } from '../base/memory-budget.ts';
+import { SecretSet } from '../base/masking/secret-set.ts';
 import { Priority } from '../base/priority.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import { Caller } from './call/caller.ts';
@@ -80,8 +81,11 @@ export interface ServiceClientOptions {
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
-  /** Further secret values that the service might quote; no error shows them. */
-  secretValues?: (() => readonly string[]) | undefined;
+  /**
+   * Secret values that the service might quote, which no error shows. The credential and every token got with it are
+   * noted here. @default a set of its own
+   */
+  secrets?: SecretSet | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
 }
 
@@ -96,8 +100,6 @@ export interface ServiceClient {
   readonly shared: SharedReads;
   /** A stamp of now, in order with all `startedAt` and `endedAt` of this client. */
   stamp(): number;
-  /** The credential, every token got with it, and the further values given, for masking. */
-  secretValues(): readonly string[];
   /** Whether calls go out at present. */
   breakerState(): 'closed' | 'open' | 'halfOpen';
   /** How busy the budget is. */
@@ -113,7 +115,7 @@ export interface ServiceClient {
 /** Makes the client of one service for one credential. Starts nothing: the first call logs in if it must. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { clock, random, port, pace: paceSettings = {}, limits = {}, log } = options;
-  const further = options.secretValues ?? (() => []);
+  const secrets = options.secrets ?? new SecretSet();
   const clockSkew = new ClockSkew();
   const stamps = new Stamps(clock);
   const pace = new Pace({
@@ -134,6 +136,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   });
   const session: Session = new Session({
     credentials: options.credentials,
+    secrets,
     login: (email, password) => login(caller, decoders, email, password, { priority: new Priority('edit') }),
     clock,
     random,
@@ -152,7 +155,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     memory,
     turns,
     timeoutMs: limits.timeoutMs ?? 30_000,
-    secretValues: further,
+    secrets,
     report: (call) => {
       log?.debug({ ...call }, 'service call');
       options.onCall?.(call);
@@ -174,7 +177,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     security: createSecurity(caller, decoders),
     shared,
     stamp: () => stamps.next(),
-    secretValues: () => [...session.secretValues(), ...further()],
     breakerState: () => breaker.state(),
     paceState: () => pace.state(),
     clockSkewMs: () => clockSkew.ms,

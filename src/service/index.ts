@@ -37,6 +37,5 @@ export type { CallOptions, Read, Write } from './results.ts';
 export type { SharedListOptions, SharedLists, SharedReads } from './shared-reads.ts';
 export { formatTimestamp, parseTimestamp } from './timestamps.ts';
 export { EndpointError, parseEndpoint } from './transport/endpoint.ts';
-export { hostAllowed } from './transport/hosts.ts';
 export { createUndiciPort } from './transport/undici-port.ts';
 export type { ClosablePort, UndiciPortOptions } from './transport/undici-port.ts';

@@ -38,8 +38,6 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds for the call itself, waiting for its turn not counted. Default: the client's limit. */
   timeoutMs?: number | undefined;
-  /** Secret values that must not show in the error, should the service's message repeat them. */
-  mask?: readonly string[] | undefined;
   /** Called with the stamp when the request goes out. */
   onStart?: ((startedAt: number) => void) | undefined;
 }

@@ -90,8 +90,10 @@ export function podSpecOf(deployment: Rendered): PodSpec {
 
 /** Values that switch on everything that can be. */
 export const EVERYTHING = {
-  allowedHosts: ['deploy.example.com', '*.example.org'],
+  allowedHosts: ['deploy.example.com', '*.example.org:8443'],
   rbac: { metricsReviews: 'Always' },
+  secrets: { selector: 'boxwright.dev/use=true' },
+  admissionPolicies: { claims: { enabled: true, exemptUsers: ['system:serviceaccount:velero:velero'] } },
   metrics: {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
     podMonitor: {

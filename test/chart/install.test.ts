@@ -58,7 +58,7 @@ describe.each(HELMS)('the chart with Helm $major where pods run', ({ program }) 
         return result.stdout;
       };
       await using node = new SmallNode({ cluster, client, namespace, image });
-      const values = ['allowInsecure=true,allowLoopback=true', 'allowedHosts={127.0.0.1}']
+      const values = ['allowInsecure=true,allowLoopback=true', 'allowedHosts={127.0.0.1:*}']
         .concat(`namespaces={${world.namespace}}`)
         .flatMap((some) => ['--set', some]);
       const wait = ['--wait', '--timeout', '120s'];

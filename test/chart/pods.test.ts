@@ -102,8 +102,9 @@ describe('the pods of the chart', () => {
     expect(set.length).toBeGreaterThan(10);
     expect(set.filter((name) => !known.has(name))).toEqual([]);
     expect(envOf(everything)).toMatchObject({
-      BOXWRIGHT_ALLOWED_HOSTS: 'deploy.example.com,*.example.org',
+      BOXWRIGHT_ALLOWED_HOSTS: 'deploy.example.com,*.example.org:8443',
       BOXWRIGHT_NAMESPACES: 'shop',
+      BOXWRIGHT_SECRET_SELECTOR: 'boxwright.dev/use=true',
       HTTPS_PROXY: 'http://proxy.example.com:3128',
       EXTRA: 'one',
     });

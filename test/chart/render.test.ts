@@ -101,6 +101,8 @@ describe('the values', () => {
     ['an unknown one in a group', { image: { version: '1' } }, "additional properties 'version' not allowed"],
     ['a type that does not fit', { allowedHosts: 'deploy.example.com' }, '/allowedHosts'],
     ['an endpoint where a host belongs', { allowedHosts: ['https://deploy.example.com'] }, '/allowedHosts/0'],
+    ['a host with a dot at its end', { allowedHosts: ['deploy.example.com.'] }, '/allowedHosts/0'],
+    ['a port that is none', { allowedHosts: ['deploy.example.com:https'] }, '/allowedHosts/0'],
     ['a digest that is none', { image: { digest: 'latest' } }, '/image/digest'],
     [
       'a proxy of another kind',
@@ -144,7 +146,7 @@ describe('the surroundings', { timeout: 180_000 }, () => {
       egress: [
         { ports: [{ port: 53 }, { port: 53 }] },
         { to: [{ ipBlock: { cidr: '192.0.2.2/32' } }], ports: [{ port: 443 }, { port: 6443 }] },
-        { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443 }] },
+        { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443 }, { port: 8443 }] },
         { to: [{ ipBlock: { cidr: '192.0.2.9/32' } }], ports: [{ port: 3128 }] },
         { to: [{ namespaceSelector: {} }], ports: [{ port: 4318 }] },
         { ports: [{ port: 8080 }] },
@@ -222,6 +224,21 @@ describe('the surroundings', { timeout: 180_000 }, () => {
       },
       { ports: [{ port: 443, protocol: 'TCP' }] },
     ]);
+  });
+
+  it('let out to the ports that allowed hosts name, each once', async () => {
+    const allowedHosts = [
+      'a.test',
+      '*.b.test:8443',
+      'b.test:443',
+      'fd00::1234:9',
+      '[fd00::8]:9443',
+      'c:*',
+      'd:8443',
+    ];
+    const policy = only(await helm.objects({ allowedHosts }), 'NetworkPolicy');
+    const { egress } = policy.spec as { egress: { ports: { port: number }[] }[] };
+    expect(egress[2]?.ports.map(({ port }) => port)).toEqual([443, 8443, 9443]);
   });
 
   it('have no monitor, rule or dashboard until asked for', async () => {

@@ -29,7 +29,7 @@ class ChartOperator implements AsyncDisposable {
     const objects = await new Helm(cluster).objects(
       {
         namespaces: mode === 'scoped' ? [namespace] : [],
-        allowedHosts: ['127.0.0.1'],
+        allowedHosts: ['127.0.0.1:*'],
         allowInsecure: true,
         allowLoopback: true,
         admissionPolicies: { enabled: false },

@@ -63,7 +63,7 @@ describe('the rights that the guide has applied', () => {
       `--kubeconfig=${kubeconfigWith(cluster, system.name, token.stdout.trim())}`,
       `--namespace=${system.name}`,
       `--namespaces=${shop.name}`,
-      '--allowed-hosts=127.0.0.1',
+      '--allowed-hosts=127.0.0.1:*',
       '--allow-insecure',
       '--allow-loopback',
       '--metrics-address=off',

@@ -177,7 +177,7 @@ async function operatorOf({ metadata: { name, namespace = '' } }: Sample): Promi
   );
   const token = await kubectl('create', 'token', account, '--namespace', namespace);
   const where = [`--kubeconfig=${kubeconfigWith(own.cluster, namespace, token)}`, `--namespace=${namespace}`];
-  const trial = ['--allowed-hosts=127.0.0.1', '--allow-insecure', '--allow-loopback'];
+  const trial = ['--allowed-hosts=127.0.0.1:*', '--allow-insecure', '--allow-loopback'];
   return boxwright(['operator', ...where, ...trial, '--metrics-address=off'], env);
 }
 

@@ -74,7 +74,7 @@ async function world(
     const { url } = await sandbox.start();
     const port = createUndiciPort({
       endpoint: url,
-      allowedHosts: ['127.0.0.1'],
+      allowedHosts: ['127.0.0.1:*'],
       allowInsecure: true,
       allowLoopback: true,
       clock,

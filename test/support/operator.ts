@@ -65,7 +65,7 @@ function processSettings(settings: OperatorSettings): ProcessSettings {
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     ...(health === undefined ? {} : { health }),
     endpoints: {
-      allowedHosts: settings.allowedHosts ?? ['127.0.0.1', 'localhost'],
+      allowedHosts: settings.allowedHosts ?? ['127.0.0.1:*', 'localhost:*'],
       allowInsecure: true,
       allowLoopback: true,
       headersTimeoutMs: serviceTimeoutMs,

@@ -86,7 +86,7 @@ export function startOperatorProgram(options: OperatorProgramOptions): Program {
       `--namespaces=${options.namespaces.join(',')}`,
       '--metrics-address=127.0.0.1:0',
       '--log-format=json',
-      '--allowed-hosts=127.0.0.1',
+      '--allowed-hosts=127.0.0.1:*',
       '--allow-insecure',
       '--allow-loopback',
       ...(options.flags ?? []),

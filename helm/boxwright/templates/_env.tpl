@@ -45,6 +45,10 @@
 - name: BOXWRIGHT_WATCH_SECRETS
   value: "true"
 {{- end }}
+{{- with .Values.secrets.selector }}
+- name: BOXWRIGHT_SECRET_SELECTOR
+  value: {{ . | quote }}
+{{- end }}
 {{- if .Values.secrets.keepForDeletion }}
 - name: BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION
   value: "true"

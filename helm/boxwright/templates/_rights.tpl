@@ -162,3 +162,6 @@
     - patch
     - update
 {{- end }}
+{{- define "boxwright.ownAnnotations" -}}
+['boxwright.dev/external-id', 'boxwright.dev/claim', 'boxwright.dev/create-intent', 'boxwright.dev/deployed-lease']
+{{- end }}

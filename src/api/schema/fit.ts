@@ -41,8 +41,12 @@ type Node = Readonly<{
   'x-kubernetes-list-map-keys'?: readonly string[];
 }>;
 
+/** Makes what is secret in a shown text unreadable; `isCut`: its end was cut off. */
+export type Mask = (text: string, isCut: boolean) => string;
+
 interface Place {
   path: string;
+  mask: Mask;
   /** This node, or one above it, only shows. */
   shown: boolean;
   misfits: Misfit[];
@@ -50,10 +54,14 @@ interface Place {
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Fits a value. Never throws; unknown members go, as they would on the API server. */
-export function fit(schema: TSchema, value: unknown): Fitted {
+/**
+ * Fits a value. Never throws; unknown members go, as they would on the API server.
+ *
+ * @param mask - for text that only shows. What decides is compared with the service later, and stays as it is.
+ */
+export function fit(schema: TSchema, value: unknown, mask: Mask = (text) => text): Fitted {
   const misfits: Misfit[] = [];
-  const fitted = fitNode(schema, value, { path: '', shown: false, misfits });
+  const fitted = fitNode(schema, value, { path: '', mask, shown: false, misfits });
   return { value: fitted, misfits };
 }
 
@@ -90,7 +98,7 @@ function fitText(node: Node, value: unknown, place: Place): string | undefined {
   let text = String(value);
   if (text === '' && minLength > 0) return undefined;
   if (node.token === true) text = tokenOf(text, maxLength) ?? '';
-  else if (place.shown) text = cutText(text.toWellFormed(), maxLength);
+  else if (place.shown) text = shownText(node, text, place.mask);
   if (!text.isWellFormed()) return unfit(place, 'holds half a character');
   if (!isWithin(text, maxLength)) {
     return unfit(place, `has ${characters(text)} characters, and ${maxLength} fit`);
@@ -105,6 +113,19 @@ function fitText(node: Node, value: unknown, place: Place): string | undefined {
     return unfit(place, 'is not a time');
   }
   return text;
+}
+
+/** A text that only shows, as long as fits. What has a form or is one of several words is no text of somebody else's. */
+function shownText(
+  { maxLength = Infinity, pattern, format, enum: words }: Node,
+  text: string,
+  mask: Mask,
+): string {
+  const whole = text.toWellFormed();
+  const cut = cutText(whole, maxLength);
+  if (pattern !== undefined || format !== undefined || words !== undefined) return cut;
+  // What stands for a secret may be longer than what was left of it.
+  return cutText(mask(cut, cut !== whole).toWellFormed(), maxLength);
 }
 
 /** A number outside its bounds counts something: the nearest one says as much. */

@@ -214,7 +214,7 @@ export class Session {
       namespaces: [flags.namespace],
       // The user named the endpoint on the command line, or it is our own: that one and no other.
       endpoints: {
-        allowedHosts: [endpoint.hostname],
+        allowedHosts: [endpoint.host],
         allowInsecure: endpoint.protocol === 'http:',
         allowLoopback: true,
         // Our own service is on loopback: what the variables hold does not matter then.

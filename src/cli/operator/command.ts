@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+// Not by the index: help and completion need nothing of a client.
+import { readAllowedHost } from '../../service/transport/hosts.ts';
+import {
+  readSecretSelector,
+  SecretSelectorError,
+  type SecretSelector,
+} from '../../controllers/secret-policy.ts';
 import { defineCommand } from '../command.ts';
 import { errorText, isForeseen } from '../error-text.ts';
 import { CommandFailedError, EXIT, UsageError } from '../exit-codes.ts';
@@ -96,6 +102,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
     watchSecrets: flags.watchSecrets,
+    ...(flags.secretSelector === undefined ? {} : { secretSelector: secretSelectorOf(flags.secretSelector) }),
     keepCredentials: flags.keepCredentials,
     endpoints: {
       allowedHosts: flags.allowedHosts,
@@ -118,18 +125,21 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
   };
 }
 
-/** Patterns that would never match are a mistake; hosts have neither scheme, port nor path. */
-function checkAllowedHost(host: string): void {
-  const name = host.replace(/^\*\./, '');
-  if (
-    host === '*' ||
-    isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 ||
-    /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name)
-  )
-    return;
-  throw new UsageError(
-    `--allowed-hosts ${host}: write a host alone, such as deploy.example.com, *.example.com, 10.0.0.7 or *`,
-  );
+/** What would never match is a mistake that nobody notices. */
+function checkAllowedHost(entry: string): void {
+  const read = readAllowedHost(entry);
+  if (read.kind === 'wrong')
+    throw new UsageError(`--allowed-hosts ${JSON.stringify(entry)}: ${read.message}`);
+}
+
+/** An empty text is a variable that somebody forgot to fill: it must not open every Secret. */
+function secretSelectorOf(text: string): SecretSelector {
+  try {
+    return readSecretSelector(text);
+  } catch (error) {
+    if (!(error instanceof SecretSelectorError)) throw error;
+    throw new UsageError(`--secret-selector: ${error.message}`);
+  }
 }
 
 function collectorAt(text: string): URL {

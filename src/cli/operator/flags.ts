@@ -54,6 +54,14 @@ export const OPERATOR_FLAGS = {
     description:
       'follow the metadata of Secrets, so that an edited one is seen at once; needs list and watch on secrets',
   },
+  secretSelector: {
+    flag: '--secret-selector <labels>',
+    env: 'BOXWRIGHT_SECRET_SELECTOR',
+    type: 'text',
+    defaultText: 'every Secret that a resource names',
+    description:
+      'read only Secrets that carry these labels: key=value, or key for any value; with commas, all of them',
+  },
   keepCredentials: {
     flag: '--keep-credentials-for-deletion [boolean]',
     env: 'BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION',
@@ -69,7 +77,7 @@ export const OPERATOR_FLAGS = {
     default: [] as readonly string[],
     defaultText: 'none',
     description:
-      'hosts that a Connection may name: exact names, *.example.com, or * for every host (repeatable, or with commas)',
+      'hosts that a Connection may name: exact names, *.example.com, or * for every host. Without a port only the default port of https or http is allowed; host:8443 and host:* allow others (repeatable, or with commas)',
   },
   allowInsecure: {
     flag: '--allow-insecure [boolean]',

@@ -9,11 +9,11 @@ it('forgets a connection that is gone, and no other', async () => {
   const before = await metrics.render();
   const call = { method: 'GET', template: '/services/boxes/{box_id}', status: 200, ms: 40 } as const;
   for (const outcome of ['ok', 'ServerError']) {
-    calls.count('shop/gone', { ...call, outcome, lane: 'user', waitedMs: 1 });
+    calls.count('shop/gone', { ...call, outcome, lane: 'new', waitedMs: 1 });
   }
   calls.forget('shop/gone');
   expect(await metrics.render()).toBe(before);
-  calls.count('shop/stays', { ...call, outcome: 'ok', lane: 'user', waitedMs: 1 });
+  calls.count('shop/stays', { ...call, outcome: 'ok', lane: 'new', waitedMs: 1 });
   calls.forget('shop/gone');
   expect(await metrics.render()).toContain('connection="shop/stays"');
 });

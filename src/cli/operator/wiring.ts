@@ -11,6 +11,7 @@ import { CacheRoom } from '../../controllers/cache-room.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
 import { KeptRecords } from '../../controllers/kept-records.ts';
 import { Operator } from '../../controllers/operator.ts';
+import type { SecretSelector } from '../../controllers/secret-policy.ts';
 import {
   CONFIG_MAPS,
   Elector,
@@ -38,6 +39,8 @@ export interface WiringSettings {
   installationId?: string;
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
+  /** Labels that a Secret has to carry for anything of it to be read. @default none */
+  secretSelector?: SecretSelector;
   /** Keep credentials of what is being deleted in a Secret, encrypted. @default false */
   keepCredentials?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
@@ -84,6 +87,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     namespaces,
     installationId,
     watchSecrets,
+    secretSelector,
     keepCredentials,
     endpoints,
     leader,
@@ -123,6 +127,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
+    ...(secretSelector === undefined ? {} : { secretSelector }),
     ...(keepCredentials === undefined ? {} : { keepCredentials }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),

@@ -59,7 +59,9 @@ async function resolveBox(
   if (wrong !== undefined) return { kind: 'waiting', verdict: verdict('NeedsUser', misnested(wrong)) };
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
-  const reading = { namespace, sources, digest, signal, secretsAfter, sum: { files: 0, secrets: 0 } };
+  const { secrets } = pass.handle;
+  const sum = { files: 0, secrets: 0 };
+  const reading = { namespace, sources, digest, secrets, signal, secretsAfter, sum };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { credentialsIn } from './credentials.ts';
 
+const whole = (
+  data: Readonly<Record<string, Uint8Array>>,
+  type?: string,
+): Parameters<typeof credentialsIn>[1] => ({ type, data, refused: undefined });
 const secret = (data: Record<string, string>): ReturnType<typeof credentialsIn> =>
-  credentialsIn('login', Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Buffer.from(v)])));
+  credentialsIn(
+    'login',
+    whole(Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Buffer.from(v)]))),
+  );
 const said = (data: Record<string, string>): string => {
   const read = secret(data);
   return read.kind === 'missing' ? read.message : 'found';
@@ -15,6 +22,20 @@ describe('credentials in a Secret', () => {
     expect(secret(pair)).toEqual({ kind: 'found', credentials: { kind: 'password', ...pair } });
     expect(secret({ ...pair, token: 'abc' })).toMatchObject({ credentials: { kind: 'token' } });
     expect(secret({ ...pair, token: '' })).toMatchObject({ credentials: { kind: 'password' } });
+  });
+
+  it('of type basic-auth call the email username; other types that are made for something are no login', () => {
+    const data = { username: Buffer.from('ops@example.com'), password: Buffer.from('secret') };
+    const read = (type: string | undefined): ReturnType<typeof credentialsIn> =>
+      credentialsIn('login', whole(data, type));
+    expect(read('kubernetes.io/basic-auth')).toMatchObject({
+      credentials: { kind: 'password', email: 'ops@example.com', password: 'secret' },
+    });
+    expect(read('Opaque')).toMatchObject({ kind: 'missing' });
+    expect(read('example.com/session')).toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining('has the type example.com/session') as string,
+    });
   });
 
   it('lose the line break that echo and editors leave, and nothing else', () => {
@@ -39,7 +60,7 @@ describe('credentials in a Secret', () => {
     expect(said({ token: '\n' })).toContain('key token is empty');
     expect(said({ email: 'ops@example.com', password: '' })).toContain('key password is empty');
     const bytes = { token: Uint8Array.of(0xff, 0x41) };
-    expect(credentialsIn('login', bytes)).toMatchObject({
+    expect(credentialsIn('login', whole(bytes))).toMatchObject({
       message: 'Secret "login": key token is not UTF-8 text; it needs key token, or keys email and password',
     });
     const long = said({ token: 'x'.repeat(10_000) });
@@ -48,7 +69,7 @@ describe('credentials in a Secret', () => {
   });
 
   it('are not looked for in what every object inherits', () => {
-    expect(credentialsIn('login', Object.create({ token: Buffer.from('inherited') }))).toMatchObject({
+    expect(credentialsIn('login', whole(Object.create({ token: Buffer.from('inherited') })))).toMatchObject({
       kind: 'missing',
     });
   });

@@ -1,5 +1,7 @@
 import { secretText } from '../content/secret-text.ts';
 import type { Credentials } from '../../service/index.ts';
+import { BASIC_AUTH_TYPE, credentialsRefusal } from '../secret-policy.ts';
+import type { WholeSecret } from '../sources.ts';
 
 /** What a Secret gives, or what is wrong with it, in words. */
 export type CredentialsFound =
@@ -8,17 +10,23 @@ export type CredentialsFound =
 /** Bytes that a credential may have; longer ones are a mistake, not a secret. */
 const LONGEST = 8_192;
 
-/** Reads the credentials out of a Secret's data: `token`, or `email` and `password`. */
+/**
+ * Reads the credentials out of a Secret: `token`, or `email` and `password`. One of type basic-auth calls the email
+ * `username`.
+ */
 export function credentialsIn(
   name: string,
-  data: Readonly<Record<string, Uint8Array>> | undefined,
+  secret: Omit<WholeSecret, 'version'> | undefined,
 ): CredentialsFound {
-  if (data === undefined) {
+  if (secret === undefined) {
     return missing(`Secret "${name}" does not exist: create it with key token, or keys email and password`);
   }
+  const refused = secret.refused ?? credentialsRefusal(secret);
+  if (refused !== undefined) return missing(`Secret "${name}" ${refused}`);
+  const { data, type } = secret;
   const token = textOf(data, 'token');
   if (token !== undefined) return { kind: 'found', credentials: { kind: 'token', token } };
-  const email = textOf(data, 'email');
+  const email = textOf(data, 'email') ?? (type === BASIC_AUTH_TYPE ? textOf(data, 'username') : undefined);
   const password = textOf(data, 'password');
   if (email !== undefined && password !== undefined) {
     return { kind: 'found', credentials: { kind: 'password', email, password } };

@@ -63,7 +63,7 @@ interface NotReady {
   credentialsMissing: boolean;
 }
 
-type Pool = Pick<OperatorContext, 'clock' | 'random' | 'log' | 'sources' | 'memory' | 'turns'>;
+type Pool = Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets' | 'memory' | 'turns'>;
 
 /**
  * The clients of all connections: one per endpoint and credential, with the budget and the breaker that all
@@ -104,7 +104,7 @@ export class ConnectionPool implements Connections {
     const entry = this.#entries.get(key);
     const not = this.#notReady.get(key);
     if (entry?.ready !== undefined && not === undefined) {
-      return { kind: 'ready', handle: handleOf(key, entry, entry.ready) };
+      return { kind: 'ready', handle: this.#handleOf(key, entry, entry.ready) };
     }
     if (not === undefined && entry?.lastGood === undefined && this.#exists(key)) return { kind: 'pending' };
     const waiting: ConnectionState = {
@@ -117,14 +117,14 @@ export class ConnectionPool implements Connections {
     const good = entry?.ready ?? entry?.lastGood;
     return entry === undefined || good === undefined
       ? waiting
-      : { ...waiting, handle: handleOf(key, entry, good) };
+      : { ...waiting, handle: this.#handleOf(key, entry, good) };
   }
 
   alike(namespace: string, home: { endpoint: string; account: string }): ConnectionHandle | undefined {
     for (const [key, entry] of this.#entries) {
       const isReady = entry.ready !== undefined && !this.#notReady.has(key);
       if (!isReady || !key.startsWith(`${namespace}/`) || entry.endpoint !== home.endpoint) continue;
-      if (entry.ready?.account === home.account) return handleOf(key, entry, entry.ready);
+      if (entry.ready?.account === home.account) return this.#handleOf(key, entry, entry.ready);
     }
     return undefined;
   }
@@ -144,7 +144,7 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log, sources, memory } = this.#context;
+    const { clock, random, log, secrets, memory } = this.#context;
     const [namespace = ''] = key.split('/');
     const turns = this.#context.turns.of(namespace);
     const port = this.#portFor({ endpoint, ca, connections: pace.inFlight, turns });
@@ -159,7 +159,7 @@ export class ConnectionPool implements Connections {
       clock,
       random,
       log: log.child({ connection: key }),
-      secretValues: () => sources.secretValues(),
+      secrets: secrets.of(key),
       onCall: (report) => this.#called(key, report),
     });
     const lastGood = known?.endpoint === endpoint ? (known.ready ?? known.lastGood) : undefined;
@@ -246,6 +246,7 @@ export class ConnectionPool implements Connections {
     this.#entries.delete(key);
     this.#notReady.delete(key);
     this.#onGone?.(key);
+    this.#context.secrets.drop(key);
     this.#tell(key);
   }
 
@@ -278,23 +279,24 @@ export class ConnectionPool implements Connections {
   #tell(key: string): void {
     for (const listener of this.#listeners) listener(key);
   }
-}
 
-function handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
-  const { poll, defaults } = entry.spec;
-  return {
-    key,
-    endpoint: entry.endpoint,
-    client: entry.client,
-    workspace: good.workspace,
-    user: good.user,
-    account: good.account,
-    schemaBase: good.schemaBase,
-    poll: {
-      processingMs: Math.max(parseDuration(poll.processing), 100),
-      settledMs: Math.max(parseDuration(poll.settled), 1_000),
-      lagWindowMs: parseDuration(poll.lagWindow),
-    },
-    defaults,
-  };
+  #handleOf(key: string, entry: Entry, good: Ready): ConnectionHandle {
+    const { poll, defaults } = entry.spec;
+    return {
+      key,
+      endpoint: entry.endpoint,
+      client: entry.client,
+      secrets: this.#context.secrets.of(key),
+      workspace: good.workspace,
+      user: good.user,
+      account: good.account,
+      schemaBase: good.schemaBase,
+      poll: {
+        processingMs: Math.max(parseDuration(poll.processing), 100),
+        settledMs: Math.max(parseDuration(poll.settled), 1_000),
+        lagWindowMs: parseDuration(poll.lagWindow),
+      },
+      defaults,
+    };
+  }
 }

@@ -337,7 +337,7 @@ export class ConnectionReconciler {
         `The operator may not read Secret "${name}": grant it get in this namespace`,
       );
     }
-    const read = credentialsIn(name, secret?.data);
+    const read = credentialsIn(name, secret);
     if (read.kind === 'missing') return missing('WaitingForSecret', read.message);
     const ca = await this.#authorities(resource, run);
     if (ca.kind === 'missing') return missing('WaitingForReference', ca.message);

@@ -1,3 +1,4 @@
+import { SecretSet } from '../../base/masking/secret-set.ts';
 import { describe, expect, it } from 'vitest';
 import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
@@ -45,7 +46,9 @@ function contextWith(
   };
   const sources = { read, open, hashed } as unknown as Sources;
   const sum = { files: 0, secrets: 0 };
-  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, sum, asked, ...more };
+  const { signal } = new AbortController();
+  const secrets = new SecretSet();
+  return { namespace: 'shop', sources, digest, secrets, signal, sum, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
@@ -350,4 +353,50 @@ describe('differences between record and declaration', () => {
       ),
     ).toEqual([]);
   });
+
+  // S2: the record's Password, declared as another type, showed its value; so did the reverse.
+  it.each([
+    ['Password', 'Text'],
+    ['Text', 'Password'],
+    ['Password', undefined],
+    ['File', 'Text'],
+    ['Text', 'File'],
+    ['File', 'File'],
+    ['Password', 'File'],
+  ])(
+    'show nothing of a variable that is a secret on either side: %s on the record, %s declared',
+    (have, want) => {
+      const shown = differ(
+        [{ name: 'P', type: have, value: 'old-canary', options: 'old-canary,other', required: true }],
+        [
+          {
+            name: 'P',
+            ...(want === undefined ? {} : { type: want }),
+            value: 'new-canary',
+            options: 'new-canary',
+            required: false,
+          },
+        ],
+      );
+      expect(shown).toContain('variables.P.value: **** / ****');
+      expect(shown).toContain('variables.P.required: false / true');
+      expect(shown.join()).not.toContain('canary');
+    },
+  );
+});
+
+it('learns every secret, though one of them is not there', async () => {
+  const secrets = new SecretSet();
+  const password = (name: string): BoxVariable =>
+    variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
+  const context = contextWith({ 'Secret/b/key': 'hunter22-b', 'Secret/d/key': 'hunter22-d' }, { secrets });
+  const lists = {
+    'spec.variables': [password('a'), password('b')],
+    'spec.overrides': [password('c'), password('d')],
+  };
+  expect(await resolveVariables(lists, context)).toMatchObject({
+    kind: 'waiting',
+    verdict: { message: expect.stringContaining('spec.variables: variable "a"') as string },
+  });
+  expect(secrets.mask('hunter22-b hunter22-d')).toBe('**** ****');
 });

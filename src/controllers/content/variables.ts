@@ -6,6 +6,7 @@ import type {
 } from '../../api/fields/variables.ts';
 import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
+import { MASK, type SecretSet } from '../../base/masking/secret-set.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
@@ -65,6 +66,8 @@ export interface ResolveContext {
   namespace: string;
   sources: Sources;
   digest: Digest;
+  /** Learns every value that comes from a Secret: it is sent to the service, which may quote it. */
+  secrets: Pick<SecretSet, 'note'>;
   signal: AbortSignal;
   /** Reads of Secrets that began before this mark do not count. */
   secretsAfter?: number | undefined;
@@ -84,17 +87,20 @@ export async function resolveVariables(
   context: ResolveContext,
 ): Promise<ResolvedVariables> {
   const out: DesiredVariable[] = [];
+  let waits: Verdict | undefined;
   for (const [field, variables] of Object.entries(lists)) {
     for (const variable of variables) {
       const resolved = await resolveOne(variable, context);
       if ('reason' in resolved) {
         const message = `${field}: variable "${variable.name}": ${resolved.message}`;
-        return { kind: 'waiting', verdict: { ...resolved, message } };
+        // The others are read all the same: their secrets are with the service, which may quote them.
+        waits ??= { ...resolved, message };
+      } else {
+        out.push(resolved);
       }
-      out.push(resolved);
     }
   }
-  return { kind: 'ready', variables: out };
+  return waits === undefined ? { kind: 'ready', variables: out } : { kind: 'waiting', verdict: waits };
 }
 
 async function resolveOne(
@@ -132,6 +138,7 @@ async function resolveOne(
       const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
       return verdict('NotSupported', `${what}: put text there, or make the variable a File`);
     }
+    context.secrets.note(secret);
     wire.value = secret;
     return { ...base, secret: true, hmac: context.digest.of('variable', secret) };
   }
@@ -173,8 +180,11 @@ export async function readFile(
       : source.secretKeyRef !== undefined
         ? { kind: 'Secret', ...source.secretKeyRef }
         : undefined;
-  const { namespace, sources, sum, digest } = context;
-  const hashOf = (bytes: Uint8Array): string => digest.of('file', bytes);
+  const { namespace, sources, secrets, sum, digest } = context;
+  const hashOf = (bytes: Uint8Array): string => {
+    if (ref?.kind === 'Secret' && bytes.byteLength > 0) secrets.note(Buffer.from(bytes).toString('utf8'));
+    return digest.of('file', bytes);
+  };
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
   const file = { path, fileName, contentType, hashOf };
   if (ref === undefined) {
@@ -271,9 +281,10 @@ export function variableDifferences(
       out.push({ field: `variables.${key}`, want: 'present', have: 'absent' });
       continue;
     }
+    const isSecret = SECRET_TYPES.has(variable.type ?? '') || SECRET_TYPES.has(old.type ?? '');
     for (const field of ['type', 'value', 'required', 'visibility', 'options'] as const) {
-      const secret = variable.type === 'Password' && field === 'value';
-      if (secret && isMasked(old.value)) continue;
+      if (variable.type === 'Password' && field === 'value' && isMasked(old.value)) continue;
+      const secret = isSecret && (field === 'value' || field === 'options');
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
       if (field === 'value' && NUMBERS.has(variable.type ?? '') && sameNumber(want, has)) continue;
@@ -281,8 +292,8 @@ export function variableDifferences(
       if (variable[field] === false && has === '') continue;
       out.push({
         field: `variables.${key}.${field}`,
-        want: secret ? '****' : want,
-        have: secret ? '****' : has,
+        want: secret ? MASK : want,
+        have: secret ? MASK : has,
       });
     }
   }
@@ -290,6 +301,8 @@ export function variableDifferences(
   return out;
 }
 
+/** Types whose values are shown to nobody, whichever side has them. */
+const SECRET_TYPES: ReadonlySet<string> = new Set(['Password', 'File']);
 /** Types whose values some builds of the service keep as numbers. */
 const NUMBERS: ReadonlySet<string> = new Set(['Number', 'Port']);
 

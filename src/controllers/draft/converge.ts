@@ -163,7 +163,6 @@ async function put<R extends DraftResource>(
   const write = await handle.client.boxes.update(plan.body.id, plan.body, {
     priority: pass.priority,
     signal: pass.signal,
-    mask: draft.variables.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
   });
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {

@@ -295,7 +295,7 @@ export class InstanceConvergence {
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);
-    const { lastOperation, askAgainMs } = await endedOperation(pass, record, desired);
+    const { lastOperation, askAgainMs } = await endedOperation(pass, record);
     const isToldNow = lastOperation?.outcome === 'Failed' && told.verdict.reason === 'OperationFailed';
     const said = isToldNow
       ? { ...told.verdict, message: failedMessage(pairOf(record), lastOperation.message) }

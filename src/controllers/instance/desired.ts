@@ -41,8 +41,6 @@ export interface DesiredInstance {
   lease: LeaseChoice;
   requests: Partial<Record<RequestedOperation, string>>;
   operationTimeoutMs: number;
-  /** Secret values, for masking text that the service shows. */
-  secrets: string[];
 }
 
 type InstancePass = Pass<Instance, InstanceRecord, InstanceMemory>;
@@ -53,6 +51,8 @@ export interface InstanceReferences {
   policyBoxes: KindCache<PolicyBox>;
   leases: KindCache<InstanceLease>;
 }
+
+const NONE = { kind: 'ready' as const, variables: [] };
 
 /** Resolves what an Instance refers to. References are needed to deploy; never afterwards, least of all to delete. */
 export async function resolveInstance(
@@ -79,6 +79,7 @@ export async function resolveInstance(
     namespace: metadata.namespace,
     sources: context.sources,
     digest: context.digest,
+    secrets: pass.handle.secrets,
     signal,
     secretsAfter,
     sum: { files: 0, secrets: 0 },
@@ -89,10 +90,13 @@ export async function resolveInstance(
   const applied = exists ? status.appliedHash : undefined;
   if (variables.kind === 'waiting' && applied === undefined) return variables;
   const resolved = variables.kind === 'waiting' ? [] : variables.variables;
-  const policyVariables = exists
-    ? { kind: 'ready' as const, variables: [] }
-    : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
-  if (policyVariables.kind === 'waiting') return policyVariables;
+  // Once deployed they are read once more a process, and are not missed: the service may still quote them.
+  const policyVariables =
+    exists && pass.memory.policySecretsKnown
+      ? NONE
+      : await resolveVariables({ 'spec.policyVariables': spec.policyVariables }, resolveContext);
+  if (policyVariables.kind === 'waiting' && !exists) return policyVariables;
+  pass.memory.policySecretsKnown = true;
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
   if (!exists) {
@@ -101,7 +105,6 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
-  const all = [...resolved, ...policyVariables.variables];
   return {
     kind: 'ready',
     desired: {
@@ -111,7 +114,7 @@ export async function resolveInstance(
       ...contentOf(resource, references),
       variables: resolved,
       contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
-      policyVariables: policyVariables.variables,
+      policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
       hash:
         variables.kind === 'waiting' && applied !== undefined
           ? applied
@@ -120,7 +123,6 @@ export async function resolveInstance(
       lease,
       requests: requestsOf(resource),
       operationTimeoutMs: parseDuration(spec.operationTimeout),
-      secrets: all.flatMap(({ secret, wire }) => (secret === true ? [String(wire.value)] : [])),
     },
   };
 }

@@ -155,7 +155,7 @@ async function deploy(
       ...(source === undefined ? {} : { lease: wireLease({ operation: source.terms.operation, expire }) }),
       ...(resource.spec.ipv4Address === undefined ? {} : { ipv4_address: resource.spec.ipv4Address }),
     },
-    { signal, priority, mask: desired.secrets },
+    { signal, priority },
   );
   // Whatever the words: the blobs may be gone, as after a restore of the service.
   if (write.kind === 'refused') memory.uploads.clear();

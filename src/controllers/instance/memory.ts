@@ -11,6 +11,8 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   readonly uploads: Uploads;
   /** Keyed hash of the variables that this process sent with the deploy. */
   deployedHash: string | undefined;
+  /** Whether this process has read the secrets of `policyVariables`, which are sent only once. */
+  policySecretsKnown: boolean;
   /** The operation that this process has noted in status, and how sending it ended. */
   operation: SentOperation | undefined;
   /** Keyed hash of the variables that the last PUT of this process brought; `whileDown`: a power-on applies them. */

@@ -29,7 +29,7 @@ export class InstanceLeaseReconciler {
   readonly #attempts = new Map<string, { uid: string; attempts: Attempts }>();
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'random' | 'recorder'>;
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'random' | 'recorder' | 'secrets'>;
     leases: KindCache<InstanceLease>;
     instances: KindCache<Instance>;
   }) {

@@ -58,6 +58,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
       namespace: metadata.namespace,
       sources: context.sources,
       digest: context.digest,
+      secrets: handle.secrets,
       signal,
       secretsAfter,
       sum: { files: 0, secrets: 0 },

@@ -1,3 +1,4 @@
+import { MASK } from '../../base/masking/secret-set.ts';
 import { keepsAnotherForm } from '../content/normalised.ts';
 import { isMasked } from '../content/variables.ts';
 import type { Held } from './attempts.ts';
@@ -17,7 +18,7 @@ const VALUE_LIMIT = 64;
 /** The drift list of status, sorted, secrets masked. */
 export function driftList(differences: readonly Difference[]): Difference[] {
   return differences
-    .map(({ field, want, have }) => ({ field, want, have: isMasked(have) ? '****' : have }))
+    .map(({ field, want, have }) => ({ field, want, have: isMasked(have) ? MASK : have }))
     .toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 

@@ -1,5 +1,6 @@
 import { Priority, type Lane } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../base/masking/known-secrets.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { KubeApiError, type EventInput, type ReconcileContext } from '../../kube/index.ts';
@@ -13,6 +14,7 @@ const MINUTE = 60_000;
 const resource = (generation = 1): AnyOfOurs =>
   ({
     metadata: { name: 'web', namespace: 'shop', uid: 'u', generation, resourceVersion: '1' },
+    spec: {},
     status: { observedGeneration: 1 },
   }) as unknown as AnyOfOurs;
 const answered = (
@@ -38,7 +40,7 @@ function setUp(write: () => Promise<undefined> = () => Promise.resolve(undefined
   const said: string[] = [];
   const events: EventInput[] = [];
   const guard = new PassGuard<AnyOfOurs>(
-    { log: silentLogger, recorder: { event: (input) => events.push(input) } },
+    { log: silentLogger, recorder: { event: (input) => events.push(input) }, secrets: new KnownSecrets() },
     TYPE,
     {
       write: (_seen, { verdict }: StatusWish) => {

@@ -5,7 +5,7 @@ import type { OperatorContext } from '../context.ts';
 import type { Attempts } from './attempts.ts';
 import { MetadataNotKeptError } from './metadata.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
-import type { AnyOfOurs, StatusWriter } from './status/writer.ts';
+import { connectionOf, type AnyOfOurs, type StatusWriter } from './status/writer.ts';
 
 /** A pass that met somebody else's change begins anew after so long, milliseconds. */
 const CONFLICT_MS = 200;
@@ -19,12 +19,12 @@ const PASSING: ReadonlySet<number> = new Set([401, 408, 409, 410, 429]);
  * any other. It stands in a condition, and the pass is made again slowly, or when somebody changes something.
  */
 export class PassGuard<R extends AnyOfOurs> {
-  readonly #context: Pick<OperatorContext, 'log' | 'recorder'>;
+  readonly #context: Pick<OperatorContext, 'log' | 'recorder' | 'secrets'>;
   readonly #type: ResourceType;
   readonly #status: Pick<StatusWriter<R>, 'write'>;
 
   constructor(
-    context: Pick<OperatorContext, 'log' | 'recorder'>,
+    context: Pick<OperatorContext, 'log' | 'recorder' | 'secrets'>,
     type: ResourceType,
     status: Pick<StatusWriter<R>, 'write'>,
   ) {
@@ -76,7 +76,7 @@ export class PassGuard<R extends AnyOfOurs> {
 
   /** Says it in status; where that is refused as well, an event and the log are what is left. */
   async #say(resource: R, said: Verdict, error: unknown, run: ReconcileContext): Promise<void> {
-    const { log, recorder } = this.#context;
+    const { log, recorder, secrets } = this.#context;
     const { namespace, name, uid } = resource.metadata;
     const { kind } = this.#type;
     log.error({ kind, namespace, name, reason: said.reason, err: error }, 'a pass was broken off');
@@ -90,7 +90,7 @@ export class PassGuard<R extends AnyOfOurs> {
         type: 'Warning',
         reason: said.reason,
         action: 'Reconcile',
-        note: said.message,
+        note: secrets.mask(connectionOf(resource), said.message),
       });
     }
   }

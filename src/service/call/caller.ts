@@ -1,4 +1,5 @@
 import { exactJson } from '../../base/exact-json.ts';
+import type { SecretSet } from '../../base/masking/secret-set.ts';
 import type { Clock } from '../../base/clock.ts';
 import { valuesOf } from '../../base/json-size.ts';
 import { MemoryBudgetError, weightOf, type Hold, type MemoryShare } from '../../base/memory-budget.ts';
@@ -92,12 +93,9 @@ export interface CallerOptions {
   turns: Turns;
   timeoutMs: number;
   report(call: CallReport): void;
-  /** Further values that no error may show. */
-  secretValues(): readonly string[];
+  /** What no error may show. */
+  secrets: SecretSet;
 }
-
-/** Gathered only when there is something to mask. */
-type SecretValues = () => readonly string[];
 
 type Attempt<T> =
   | { kind: 'ok'; value: T; startedAt: number; endedAt: number }
@@ -200,11 +198,6 @@ export class Caller {
     token: Token | undefined,
   ): Promise<Attempt<T>> {
     const { clock, pace, breaker, stamps } = this.#options;
-    const secrets: SecretValues = () => [
-      ...this.#options.session.secretValues(),
-      ...this.#options.secretValues(),
-      ...(options.mask ?? []),
-    ];
     let path: string;
     try {
       path = fillPath(spec.template, spec.params ?? {}, spec.query);
@@ -250,14 +243,14 @@ export class Caller {
     options.onStart?.(startedAt);
     let outcome: Outcome;
     try {
-      outcome = await this.#send(request, spec, options, secrets, turn.permit, entry.ticket);
+      outcome = await this.#send(request, spec, options, turn.permit, entry.ticket);
       outcome = await this.#weighed(outcome, spec, options, hold);
     } catch (error) {
       hold.release();
       throw error;
     }
     const endedAt = stamps.next();
-    const attempt = this.#judge(outcome, spec, reading.decode, secrets, { startedAt, endedAt });
+    const attempt = this.#judge(outcome, spec, reading.decode, { startedAt, endedAt });
     this.#letGo(hold, outcome);
     const status = outcome.kind === 'answer' ? outcome.answer.status : undefined;
     this.#report(spec, options, { status, ms: endedAt - startedAt, waitedMs }, attempt);
@@ -269,16 +262,15 @@ export class Caller {
     request: PortRequest,
     spec: CallSpec,
     options: CallOptions,
-    secrets: SecretValues,
     permit: Permit,
     ticket: Ticket,
   ): Promise<Outcome> {
-    const { port, breaker, clock, clockSkew, pace, session } = this.#options;
+    const { port, breaker, clock, clockSkew, pace, session, secrets } = this.#options;
     const sentAt = clock.now();
     try {
       const answer = await port.send(request);
       clockSkew.note(answer.headers, sentAt, clock.now());
-      if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, secrets, undefined));
+      if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, undefined));
       else breaker.succeeded(ticket);
       if (answer.status !== 429 && answer.status < 500) pace.accepted();
       if (answer.status >= 200 && answer.status < 300 && !spec.anonymous) session.accepted();
@@ -289,7 +281,7 @@ export class Caller {
         throw options.signal.reason;
       }
       const failure = asTransportError(error);
-      const told = transportServiceError(spec.method, spec.template, failure, secrets());
+      const told = transportServiceError(spec.method, spec.template, failure, secrets);
       if (failure.code === 'NotAllowed') breaker.undecided(ticket);
       else if (failure.code === 'TooLarge' || failure.code === 'MemoryFull') breaker.succeeded(ticket);
       else breaker.failed(ticket, told);
@@ -347,7 +339,6 @@ export class Caller {
     outcome: Outcome,
     spec: CallSpec,
     decode: Decoder<T>,
-    secrets: SecretValues,
     at: { startedAt: number; endedAt: number },
   ): Attempt<T> {
     if (outcome.kind === 'none') {
@@ -372,19 +363,14 @@ export class Caller {
     if (answer.status === 429 || (answer.status === 503 && retryAfterMs !== undefined)) {
       retryAfterMs = this.#options.pace.throttled(retryAfterMs);
     }
-    const error = this.#statusError(spec, answer, secrets, retryAfterMs);
+    const error = this.#statusError(spec, answer, retryAfterMs);
     return { kind: 'failed', effect: effectOfStatus(answer.status), error, ...at };
   }
 
-  #statusError(
-    spec: CallSpec,
-    answer: PortAnswer,
-    secrets: SecretValues,
-    retryAfterMs: number | undefined,
-  ): ServiceError {
+  #statusError(spec: CallSpec, answer: PortAnswer, retryAfterMs: number | undefined): ServiceError {
     return fail(spec, codeOfStatus(answer.status), {
       status: answer.status,
-      serviceMessage: serviceMessageOf(answer, secrets()),
+      serviceMessage: serviceMessageOf(answer, this.#options.secrets),
       detail: hintOfStatus(answer.status),
       retryAfterMs,
     });

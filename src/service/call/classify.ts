@@ -1,5 +1,6 @@
+import type { SecretSet } from '../../base/masking/secret-set.ts';
 import type { ServiceErrorCode } from '../errors.ts';
-import { ServiceError } from '../errors.ts';
+import { maxServiceMessage, ServiceError } from '../errors.ts';
 import type { PortAnswer, ServiceTransportError } from '../port.ts';
 import { decodeJson, isObject } from './decode.ts';
 
@@ -54,8 +55,8 @@ export function codeOfTransport(error: ServiceTransportError): ServiceErrorCode 
 /** Error bodies above this (bytes) are not looked into. */
 const longestErrorBody = 65_536;
 
-/** The `message` of an error body (service-behaviour.md 6) with `secrets` made unreadable. */
-export function serviceMessageOf(answer: PortAnswer, secrets: readonly string[]): string | undefined {
+/** The `message` of an error body (service-behaviour.md 6), cut, and without `secrets`. */
+export function serviceMessageOf(answer: PortAnswer, secrets: Pick<SecretSet, 'mask'>): string | undefined {
   if (answer.body.byteLength === 0 || answer.body.byteLength > longestErrorBody) return undefined;
   let body: unknown;
   try {
@@ -65,16 +66,10 @@ export function serviceMessageOf(answer: PortAnswer, secrets: readonly string[])
     return undefined;
   }
   if (!isObject(body) || typeof body['message'] !== 'string') return undefined;
-  return maskSecrets(body['message'], secrets);
-}
-
-/** Replaces every secret value in the text, longest first, since one may contain another. */
-export function maskSecrets(text: string, secrets: readonly string[]): string {
-  let masked = text;
-  for (const secret of secrets.filter((value) => value !== '').toSorted((a, b) => b.length - a.length)) {
-    masked = masked.replaceAll(secret, '***');
-  }
-  return masked;
+  const message = body['message'];
+  // What is cut further on is white space and the rest: here it ends as a secret may, in the middle.
+  const cut = message.slice(0, 4 * maxServiceMessage);
+  return secrets.mask(cut, cut.length < message.length);
 }
 
 /** What to say about a status where the code alone does not tell what to do. */
@@ -89,13 +84,13 @@ export function transportServiceError(
   method: string,
   template: string,
   error: ServiceTransportError,
-  secrets: readonly string[],
+  secrets: Pick<SecretSet, 'mask'>,
 ): ServiceError {
   return new ServiceError({
     code: codeOfTransport(error),
     method,
     template,
-    detail: maskSecrets(error.message, secrets),
+    detail: secrets.mask(error.message),
     cause: error,
   });
 }

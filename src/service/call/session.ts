@@ -1,6 +1,7 @@
 import { raceAbort } from '../../base/race-abort.ts';
 import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
+import type { SecretSet } from '../../base/masking/secret-set.ts';
 import { ServiceError } from '../errors.ts';
 
 /** What proves who calls. */
@@ -20,6 +21,8 @@ export interface SessionOptions {
   credentials: Credentials;
   /** Sends the login call. Never rejects but when the client is closed. */
   login(email: string, password: string): Promise<LoginResult>;
+  /** Learns the credential and every token got with it. */
+  secrets: SecretSet;
   clock: Clock;
   random: Random;
 }
@@ -33,7 +36,6 @@ const quietTimes: Curve = { firstMs: 10_000, longestMs: 300_000 };
  */
 export class Session {
   readonly #options: SessionOptions;
-  readonly #seen = new Set<string>();
   #token: Token | undefined;
   #generation = 0;
   #login: Promise<TokenResult> | undefined;
@@ -42,13 +44,9 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { credentials } = options;
-    if (credentials.kind === 'token') {
-      this.#token = { value: credentials.token.trim(), generation: 0 };
-      this.#seen.add(credentials.token).add(this.#token.value);
-    } else {
-      this.#seen.add(credentials.password);
-    }
+    const { credentials, secrets } = options;
+    secrets.note(credentials.kind === 'token' ? credentials.token : credentials.password);
+    if (credentials.kind === 'token') this.#token = { value: credentials.token.trim(), generation: 0 };
   }
 
   /** The present token, after a login where there is none. Rejects only with the signal's reason. */
@@ -84,11 +82,6 @@ export class Session {
     if (this.#quietError() === undefined) this.#beQuiet(error);
   }
 
-  /** Everything that must not be shown: credential and tokens. */
-  secretValues(): readonly string[] {
-    return [...this.#seen].filter((value) => value !== '');
-  }
-
   #loginOnce(): Promise<TokenResult> {
     this.#login ??= this.#doLogin().finally(() => {
       this.#login = undefined;
@@ -104,19 +97,9 @@ export class Session {
       if (result.error.code === 'CredentialsRejected') this.#beQuiet(result.error);
       return result;
     }
-    this.#seen.add(result.value);
-    // Installations keep earlier tokens valid; a service that logs in ever anew must not fill the memory.
-    if (this.#seen.size > 64) this.#forgetOldest(credentials.password);
+    this.#options.secrets.note(result.value);
     this.#token = { value: result.value, generation: ++this.#generation };
     return { kind: 'token', token: this.#token };
-  }
-
-  #forgetOldest(keep: string): void {
-    for (const value of this.#seen) {
-      if (value === keep) continue;
-      this.#seen.delete(value);
-      return;
-    }
   }
 
   #beQuiet(error: ServiceError): void {

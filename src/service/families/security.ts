@@ -42,7 +42,7 @@ export async function login(
   const attempt = await caller.call(
     { method: 'POST', template, body: { json: { email, password } }, anonymous: true },
     decoders.loginToken,
-    { ...options, mask: [password] },
+    options,
   );
   if (attempt.kind === 'ok') {
     if (isTokenText(attempt.value)) return { kind: 'token', value: attempt.value };

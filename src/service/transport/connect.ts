@@ -1,5 +1,3 @@
-import { lookup as dnsLookup } from 'node:dns';
-import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
@@ -8,12 +6,7 @@ import { openTunnel, ProxyRefusedError, unreachable } from '../../base/proxy/tun
 import { ServiceTransportError } from '../port.ts';
 import type { AddressCheck } from './addresses.ts';
 import { connectFailure } from './failures.ts';
-
-/** Every address of a host; calls back with an error when there is none. */
-export type Resolve = (
-  host: string,
-  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
-) => void;
+import { absoluteResolve, type Resolve } from './resolve.ts';
 
 export interface ConnectOptions {
   /** Milliseconds for all of it; through a proxy for the tunnel, and again for TLS in it. */
@@ -28,7 +21,7 @@ type Connector = buildConnector.connector;
 export function directConnect(
   { timeoutMs, ca }: ConnectOptions,
   check: AddressCheck,
-  resolve: Resolve = systemResolve,
+  resolve: Resolve = absoluteResolve(),
 ): Connector {
   return explained(
     buildConnector({
@@ -109,7 +102,3 @@ function checkedLookup(check: AddressCheck, resolve: Resolve): LookupFunction {
     });
   };
 }
-
-const systemResolve: Resolve = (host, done) => {
-  dnsLookup(host, { all: true }, (error, addresses) => done(error, addresses));
-};

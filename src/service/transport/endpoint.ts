@@ -4,7 +4,7 @@ import { createAddressCheck } from './addresses.ts';
 import { hostAllowed } from './hosts.ts';
 
 export interface EndpointRules {
-  /** Host patterns that may be called: exact names, `*.example.com`, or `*` for all. Empty means none. */
+  /** What may be called, as {@link readAllowedHost} reads it: `host[:port]`. Empty means nothing. */
   allowedHosts: readonly string[];
   /** Plain http too. @default false */
   allowInsecure?: boolean | undefined;
@@ -59,10 +59,11 @@ export function parseEndpoint(text: string, rules: EndpointRules): Endpoint {
     );
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (!hostAllowed(host, rules.allowedHosts)) {
+  if (!hostAllowed(url, url.protocol === 'https:' ? 443 : 80, rules.allowedHosts)) {
     throw new EndpointError(
       'HostNotAllowed',
-      `endpoint host ${host} is not among the allowed hosts of this operator; have the administrator add it to --allowed-hosts`,
+      `endpoint host ${url.host} is not among the allowed hosts of this operator; have the administrator add ` +
+        `${url.host} to --allowed-hosts`,
     );
   }
   const refused = isIP(host) === 0 ? undefined : createAddressCheck(rules.allowLoopback === true)(host);

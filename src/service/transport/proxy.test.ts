@@ -76,7 +76,7 @@ async function service(secure: boolean): Promise<{ endpoint: string; port: numbe
 function open(endpoint: string, env: Record<string, string>, options: Partial<UndiciPortOptions> = {}) {
   const port = createUndiciPort({
     endpoint,
-    allowedHosts: ['*'],
+    allowedHosts: ['*:*'],
     allowInsecure: true,
     ca: certificate.cert,
     clock: systemClock,

@@ -9,7 +9,7 @@ import { ServiceTransportError } from '../port.ts';
 import { listenOnLoopback } from '../../base/proxy/test-listen.ts';
 import type { PortRequest } from '../port.ts';
 import { rejectionOf } from '../scripted-port.ts';
-import type { Resolve } from './connect.ts';
+import type { Resolve } from './resolve.ts';
 import { testCertificate } from './test-certificate.ts';
 import { createUndiciPort } from './undici-port.ts';
 import type { ClosablePort, UndiciPortOptions } from './undici-port.ts';
@@ -34,7 +34,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 function open(endpoint: string, options: Partial<UndiciPortOptions> = {}): ClosablePort {
   const port = createUndiciPort({
     endpoint,
-    allowedHosts: ['*'],
+    allowedHosts: ['*:*'],
     allowInsecure: true,
     allowLoopback: true,
     clock: systemClock,

@@ -10,11 +10,11 @@ import { ServiceTransportError } from '../port.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../port.ts';
 import { createAddressCheck } from './addresses.ts';
 import { directConnect, forwardConnect, tunnelConnect } from './connect.ts';
-import type { Resolve } from './connect.ts';
 import type { Endpoint, EndpointRules } from './endpoint.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { callFailure } from './failures.ts';
 import { Intake } from './intake.ts';
+import type { Resolve } from './resolve.ts';
 
 /** Of the body of a refusal nothing beyond this is looked into, bytes. */
 const REFUSAL_BYTES = 65_536;

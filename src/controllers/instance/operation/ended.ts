@@ -1,7 +1,6 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
 import { verdict } from '../../record/status/verdict.ts';
-import type { DesiredInstance } from '../desired.ts';
 import { pairOf, sameOperation } from '../pair.ts';
 import type { InstanceFields, InstancePass } from '../pass.ts';
 import { readTelling } from './telling.ts';
@@ -16,11 +15,7 @@ export interface Ended {
  * What status does not say yet of the last operation: the end of the first deploy, which has no currentOperation, and
  * the words of a failure whose log could not be read at its end, or said nothing. They are asked for ever less often.
  */
-export async function endedOperation(
-  pass: InstancePass,
-  record: InstanceRecord,
-  desired: DesiredInstance,
-): Promise<Ended> {
+export async function endedOperation(pass: InstancePass, record: InstanceRecord): Promise<Ended> {
   const { attempts } = pass.memory;
   const { lastOperation: last } = pass.resource.status;
   const { state, event } = pairOf(record);
@@ -35,7 +30,7 @@ export async function endedOperation(
   if (!isFailed) return { lastOperation: ended, askAgainMs: Infinity };
   const fingerprint = `log of ${event}/${record.operation?.created}`;
   const held = attempts.held('read', fingerprint);
-  const message = held === undefined ? await readTelling(pass, record, desired, ended.event) : undefined;
+  const message = held === undefined ? await readTelling(pass, record, ended.event) : undefined;
   if (message !== undefined) {
     attempts.succeeded('read', fingerprint);
     return { lastOperation: { ...ended, message }, askAgainMs: Infinity };

@@ -138,7 +138,7 @@ export class OperationRunner {
       case 'send':
         if (desired === undefined)
           return this.#drop(pass, current, shown, `${current.event} is not sent now`);
-        return this.#send(pass, record, desired, current, sent);
+        return this.#send(pass, record, current, sent);
       case 'again':
         return this.#drop(pass, current, shown, `${current.event} was not taken: it is sent again`);
       case 'drop':
@@ -218,14 +218,13 @@ export class OperationRunner {
   async #send(
     pass: InstancePass,
     record: InstanceRecord,
-    desired: DesiredInstance,
     current: CurrentOperation,
     sent: SentOperation,
   ): Promise<Convergence<Instance>> {
     const { memory, handle, priority, signal } = pass;
     const { instances } = handle.client;
     memory.operation = { ...sent, outcome: 'unknown', quietSince: this.#context.clock.monotonic() };
-    const options = { priority, signal, mask: desired.secrets };
+    const options = { priority, signal };
     const write =
       current.event === 'terminate'
         ? await instances.remove(record.id, this.#howToTerminate(pass, record), options)
@@ -293,11 +292,10 @@ export class OperationRunner {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
-    const message =
-      outcome === 'Failed' ? await readTelling(pass, record, desired, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
+    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours. Where
     // another one is declared by now, what was brought is known, and is not what was there before.
     const isSpoiled = variablesDiffer && (desired === undefined || desired.hash === current.changeHash);
@@ -316,7 +314,7 @@ export class OperationRunner {
       verdict: verdict(
         outcome === 'Failed' ? 'OperationFailed' : 'Updating',
         outcome === 'Failed'
-          ? `${current.event} failed${message === undefined ? '' : `: ${message}`}`
+          ? `${current.event} failed${told === undefined ? '' : `: ${told}`}`
           : `${current.event} has ended`,
       ),
       fields: {
@@ -328,7 +326,7 @@ export class OperationRunner {
           outcome,
           startedAt: current.startedAt,
           endedAt: rfc3339(now),
-          ...(message === undefined ? {} : { message }),
+          ...(told === undefined ? {} : { message: told }),
         },
         ...handled,
         ...(carried && current.changeHash !== undefined && !isSpoiled

@@ -66,7 +66,7 @@ export function planPut(
     differences: [
       ...missing.map((tag) => ({ field: `tags.${tag}`, want: 'present', have: 'absent' })),
       ...gone.map((tag) => ({ field: `tags.${tag}`, want: 'absent', have: 'present' })),
-      ...differing.map(({ field, want, have }) => ({ field, want, have: isMasked(have) ? '****' : have })),
+      ...differing,
     ],
     tagsDiffer: missing.length > 0 || gone.length > 0,
     variablesDiffer: differing.length > 0,

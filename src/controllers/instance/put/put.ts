@@ -26,7 +26,6 @@ export async function putRecord(
   const write = await handle.client.instances.update(record.id, bodyOf(record, seen, put), {
     priority: pass.priority,
     signal: pass.signal,
-    mask: desired.secrets,
   });
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { kindOf, type KindName } from '../../../api/kinds.ts';
 import type { Problem } from '../../../api/resource.ts';
-import { fit, type Misfit } from '../../../api/schema/fit.ts';
+import { fit, type Mask, type Misfit } from '../../../api/schema/fit.ts';
 import { isShown } from '../../../api/schema/shown.ts';
 import { verdict, type Verdict } from './verdict.ts';
 
@@ -20,14 +20,14 @@ export interface FittedStatus<S> {
 
 /**
  * Fits a status. What decides and does not fit stays as `current` has it; what is as `current` has it is stored
- * already, by whatever version, and stays as it is.
+ * already, by whatever version, and stays as it is. What only shows goes through `mask`.
  */
-export function fitStatus<S extends object>(kind: string, next: S, current: S): FittedStatus<S> {
+export function fitStatus<S extends object>(kind: string, next: S, current: S, mask?: Mask): FittedStatus<S> {
   const stored = { ...current } as Readonly<Record<string, unknown>>;
   const changed = Object.fromEntries(
     Object.entries(next).filter(([root, value]) => !isDeepStrictEqual(value, stored[root])),
   );
-  const { fitted, misfits } = fitFields(kind, changed);
+  const { fitted, misfits } = fitFields(kind, changed, mask);
   const unfit = new Set(misfits.map(({ path }) => rootOf(path)));
   const status = Object.entries(next).flatMap(([root]): [string, unknown][] => {
     const value = Object.hasOwn(changed, root) && !unfit.has(root) ? fitted[root] : stored[root];
@@ -44,8 +44,12 @@ export function notSupported(kind: string, fields: object): Verdict | undefined 
   return stopOf(fitFields(kind, fields).misfits);
 }
 
-function fitFields(kind: string, fields: object): { fitted: Record<string, unknown>; misfits: Misfit[] } {
-  const { value, misfits } = fit(statusSchema(kind), fields);
+function fitFields(
+  kind: string,
+  fields: object,
+  mask?: Mask,
+): { fitted: Record<string, unknown>; misfits: Misfit[] } {
+  const { value, misfits } = fit(statusSchema(kind), fields, mask);
   return {
     fitted: value as Record<string, unknown>,
     // These are a part of a status: that others are missing says nothing.

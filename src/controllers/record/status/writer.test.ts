@@ -3,6 +3,7 @@ import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import { kindOf } from '../../../api/kinds.ts';
 import type { Box } from '../../../api/box.ts';
 import { silentLogger } from '../../../base/logger.ts';
+import { KnownSecrets } from '../../../base/masking/known-secrets.ts';
 import { VirtualClock } from '../../../base/virtual-clock.ts';
 import { KubeClient, type ResourceType } from '../../../kube/index.ts';
 import { FakeKube, ownKinds } from '../../../../test/support/fake-kube.ts';
@@ -31,12 +32,14 @@ class Bench {
   });
   readonly client = new KubeClient(this.kube, { clock: this.clock, random: () => 0.5 });
   readonly notes: string[] = [];
+  readonly secrets = new KnownSecrets();
   newest: Box | undefined;
   readonly writer = new StatusWriter<Box>(
     {
       clock: this.clock,
       kube: this.client,
       log: silentLogger,
+      secrets: this.secrets,
       recorder: { event: ({ note }) => void this.notes.push(note) },
     },
     TYPE,
@@ -120,5 +123,37 @@ describe('a write of status', () => {
     const said = verdict('NameTaken', 'The name "web" is taken on the service');
     await bench.writer.write(seen, { verdict: said, fields: {} }, SIGNAL);
     expect(bench.notes).toEqual([expect.stringContaining('The name "web" is taken')]);
+  });
+
+  // S2, S13: one place through which everything goes that a person may read.
+  it('shows no secret of its Connection, neither in status nor in the event, and hides no id', async () => {
+    const bench = new Bench();
+    const seen = await bench.make();
+    bench.secrets.of('shop/main').note('c4n4ry-value/1');
+    bench.secrets.of('shop/other').note('of-another-connection');
+    const encoded = encodeURIComponent('c4n4ry-value/1');
+    const said = verdict(
+      'NotApplied',
+      `variables.A.value (declared x, kept ${encoded}) of-another-connection`,
+    );
+    const fields = {
+      id: 'c4n4ry-value/1',
+      uri: '/services/boxes/c4n4ry-value/1',
+      drift: [{ field: 'variables.c4n4ry-value/1', want: 'c4n4ry-value/1', have: 'x'.repeat(250) + encoded }],
+    };
+    await bench.writer.write(seen, { verdict: said, fields }, SIGNAL);
+    const { status } = bench.newest ?? seen;
+    const { id, ...shown } = status;
+    // What decides is compared with the service's own word, and stays.
+    expect(id).toBe('c4n4ry-value/1');
+    expect(JSON.stringify([shown, bench.notes])).not.toMatch(/c4n4/);
+    expect(shown).toMatchObject({
+      uri: '/services/boxes/****',
+      drift: [{ field: 'variables.****', want: '****' }],
+      conditions: [{ message: 'variables.A.value (declared x, kept ****) of-another-connection' }, {}],
+    });
+    const version = bench.newest?.metadata.resourceVersion;
+    await bench.writer.write(bench.newest ?? seen, { verdict: said, fields }, SIGNAL);
+    expect(bench.newest?.metadata.resourceVersion).toBe(version);
   });
 });

@@ -12,6 +12,7 @@ import type { Verdict } from './verdict.ts';
 /** Any resource of ours. */
 export interface AnyOfOurs {
   metadata: Meta;
+  spec: object;
   status: AnyStatus;
 }
 
@@ -30,13 +31,13 @@ export interface StatusCache<R> {
 
 /** Writes status: only when it says something new, guarded by the version it was made from, with an event. */
 export class StatusWriter<R extends AnyOfOurs> {
-  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>;
+  readonly #context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder' | 'secrets'>;
   readonly #type: ResourceType;
   readonly #cache: StatusCache<R>;
   readonly #lost: LostFields;
 
   constructor(
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder'>,
+    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'recorder' | 'secrets'>,
     type: ResourceType,
     cache: StatusCache<R>,
   ) {
@@ -84,16 +85,19 @@ export class StatusWriter<R extends AnyOfOurs> {
    * @returns why nothing may be sent, where something that decides does not fit status: that is said instead.
    */
   async write(seen: R, wish: StatusWish, signal: AbortSignal): Promise<Verdict | undefined> {
-    const { clock, kube, log, recorder } = this.#context;
+    const { clock, kube, log, recorder, secrets } = this.#context;
     const { name, namespace, uid, generation } = seen.metadata;
     const newest = this.#cache.get(`${namespace}/${name}`);
     if (newest === undefined || newest.metadata.uid !== uid) return undefined;
     const asked = tokenOf(seen.metadata.annotations?.[ANNOTATIONS.requestedAt]);
     const fields = asked === undefined ? wish.fields : { ...wish.fields, lastHandledRequest: asked };
     const current = this.#lost.over(uid, newest.status);
+    const connection = connectionOf(seen);
     const fitted = (said: Verdict): FittedStatus<AnyStatus> => {
       const next = nextStatus(current, { verdict: said, fields }, generation, rfc3339(clock.now()));
-      return fitStatus<AnyStatus>(this.#type.kind, next, current);
+      return fitStatus<AnyStatus>(this.#type.kind, next, current, (text, isCut) =>
+        secrets.mask(connection, text, isCut),
+      );
     };
     const { stop, status } = fitted(wish.verdict);
     const { extra = [] } = wish.verdict;
@@ -117,4 +121,10 @@ export class StatusWriter<R extends AnyOfOurs> {
     if (event !== undefined) recorder.event(event);
     return stop;
   }
+}
+
+/** The key of the Connection whose secrets its status must not show; a Connection speaks of itself. */
+export function connectionOf({ metadata: { namespace, name }, spec }: AnyOfOurs): string {
+  const { connectionRef } = spec as { connectionRef?: { name: string } };
+  return `${namespace}/${connectionRef?.name ?? name}`;
 }
