@@ -30,7 +30,7 @@ async function facing(
   const turns = new EventLoopTurns();
   const way = createUndiciPort({
     endpoint: `http://127.0.0.1:${port}`,
-    allowedHosts: ['*'],
+    allowedHosts: ['*:*'],
     allowInsecure: true,
     allowLoopback: true,
     clock: systemClock,

@@ -26,6 +26,7 @@ const { values } = parseArgs({
     'cpu-prof': { type: 'string' },
   },
 });
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const profile = values['cpu-prof'];
 const only = values.only?.split(',');
 const shapes = SHAPES.filter(({ name }) => only === undefined || only.includes(name));
@@ -47,7 +48,6 @@ try {
     return true;
   });
   await bench.stop();
-  const say = (text: string): void => void process.stderr.write(`${text}\n`);
   process.stdout.write(`${headOf(limits)}\n`);
   for (const shape of shapes) {
     say(`${shape.name}: ${shape.what} …`);

@@ -41,8 +41,16 @@ function* many(count: number, make: (index: number) => KubeObject): Generator<Ku
   for (let i = 0; i < count; i++) yield make(i);
 }
 
-function fileVariable(configMap: string, index: number): object {
-  return { name: `F${index}`, type: 'File', file: { configMapKeyRef: { name: configMap, key: 'x' } } };
+function script(i: number, j: number): object {
+  return { inline: `${i} ${j} `.padEnd(60_000, 'x') };
+}
+
+function secretFile(i: number): object {
+  return { name: `S${i}`, type: 'File', file: { secretKeyRef: { name: `s-${i}`, key: 'x' } } };
+}
+
+function fileVariable(name: string, index: number): object {
+  return { name: `F${index}`, type: 'File', file: { configMapKeyRef: { name, key: 'x' } } };
 }
 
 function configMap(index: number, bytes: number): KubeObject {
@@ -140,7 +148,7 @@ export const SHAPES: readonly Shape[] = [
     'long-texts',
     'records of 9 MB of text, read one by one',
     ({ path, method }, to) =>
-      (isList(path) && pour(to, '[', `${smallRecord}`, 1_000, `${record('')}]`)) ||
+      (isList(path) && pour(to, '[', smallRecord, 1_000, `${record('')}]`)) ||
       (isRecord(method, path) && pour(to, '{"id":"r","name":"', 'é\\n', 9 * MB, '"}')),
   ),
   answers(
@@ -223,7 +231,6 @@ export const SHAPES: readonly Shape[] = [
     seconds: 90,
     async prepare(world) {
       await world.connection('main', FAST);
-      const script = (i: number, j: number): object => ({ inline: `${i} ${j} `.padEnd(60_000, 'x') });
       const names = [
         'preInstall',
         'install',
@@ -280,14 +287,9 @@ export const SHAPES: readonly Shape[] = [
             }) as unknown as KubeObject,
         ),
       );
-      const file = (i: number): object => ({
-        name: `S${i}`,
-        type: 'File',
-        file: { secretKeyRef: { name: `s-${i}`, key: 'x' } },
-      });
       await world.make(
         many(5, (i) =>
-          box(`box-${i}`, { variables: Array.from({ length: 20 }, (_, j) => file(i * 20 + j)) }),
+          box(`box-${i}`, { variables: Array.from({ length: 20 }, (_, j) => secretFile(i * 20 + j)) }),
         ),
       );
       await world.make([

@@ -27,9 +27,9 @@ export function parsePage(body: unknown, path: string): Page {
  * An item of a page.
  * @throws MalformedAnswerError
  */
-export function named<T extends KubeObject>(item: unknown, path: string): T {
+export function named(item: unknown, path: string): KubeObject {
   if (!hasName(item)) throw noList(path);
-  return item as T;
+  return item;
 }
 
 function noList(path: string): MalformedAnswerError {

@@ -164,7 +164,7 @@ export class Reflector<T extends KubeObject> {
   async #page(next: string | undefined, signal: AbortSignal, take: (item: T) => void): Promise<Page> {
     const onItems = (items: readonly unknown[]): void => {
       this.#alive();
-      for (const item of items) take(named<T>(item, this.#path));
+      for (const item of items) take(named(item, this.#path) as T);
     };
     const request: KubeRequest = {
       method: 'GET',

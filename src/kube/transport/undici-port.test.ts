@@ -57,10 +57,11 @@ async function take(events: AsyncIterable<WatchLine>, count: number): Promise<Wa
   return lines;
 }
 
-describe('UndiciKubePort.request of a list', () => {
-  const item = (i: number): string =>
-    `{"metadata":{"name":"pod-${i}"},"spec":{"text":"${'x'.repeat(20_000)}"}}`;
+function item(i: number): string {
+  return `{"metadata":{"name":"pod-${i}"},"spec":{"text":"${'x'.repeat(20_000)}"}}`;
+}
 
+describe('UndiciKubePort.request of a list', () => {
   // S3: 500 objects of a megabyte may be on one page.
   it('hands out its items as they arrive, and what stands around them at the end', async () => {
     const { url } = await serve((_request, response) => {
