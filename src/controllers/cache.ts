@@ -2,6 +2,7 @@ import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/ki
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Problem } from '../api/resource.ts';
 import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
+import { ownPart } from './record/identity/marker.ts';
 import { withoutMisfits } from './record/status/gate.ts';
 
 /** A resource in the cache. `problems`: it does not fit its schema, so nothing but its envelope can be trusted. */
@@ -16,6 +17,8 @@ const INDEXES = {
   /** By the id of the record that it claims, in annotation or status. */
   id: 'id',
   uid: 'uid',
+  /** By the part of its marker that is its own. */
+  marker: 'marker',
   /** By endpoint and owner of the record that it holds. */
   home: 'home',
 } as const;
@@ -46,6 +49,7 @@ export class KindCache<R extends AnyResource> {
           referencesOf(resource).map((ref) => referenceKey(ref.kind, resource.metadata.namespace, ref.name)),
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
+        [INDEXES.marker]: ({ metadata }) => [ownPart({ kind, ...metadata })],
         [INDEXES.home]: (resource) => homesOf(resource),
       },
     });
@@ -81,6 +85,11 @@ export class KindCache<R extends AnyResource> {
 
   isLiving(uid: string): boolean {
     return this.informer.byIndex(INDEXES.uid, uid).length > 0;
+  }
+
+  /** The resource, if there is one, whose marker ends so. */
+  marked(own: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.marker, own);
   }
 
   /** Resources that hold a record of a workspace. */

@@ -3,7 +3,6 @@ import type { Connection } from '../api/connection.ts';
 import type { Instance } from '../api/instance.ts';
 import type { InstanceLease } from '../api/instance-lease.ts';
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
-import { ANNOTATIONS } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
@@ -32,13 +31,13 @@ import { boxCycle, boxKind, nestedIn } from './box/index.ts';
 import { KindCache } from './cache.ts';
 import { ConnectionPool, ConnectionReconciler, type PortFactory } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
-import { Digest } from './digest.ts';
-import { loadInstallation } from './installation.ts';
+import { loadIdentity } from './installation.ts';
 import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
 import { RecordReconciler } from './record/reconciler.ts';
+import { SealTurns } from './record/seal-turns.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
 
@@ -58,6 +57,8 @@ export interface OperatorOptions {
   namespaces?: readonly string[];
   /** What the user gave with `--installation-id`. */
   installationId?: string;
+  /** What the user gave with `--restore`. */
+  restore?: boolean;
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
   portFor: PortFactory;
@@ -154,16 +155,16 @@ export class Operator implements Runner {
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
-    const { kube, namespace, clock, random, log, recorder, installationId } = this.#options;
+    const { kube, namespace, clock, random, log, recorder, installationId, restore } = this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
       try {
-        const digest = await Digest.load(kube, namespace, signal);
-        const installation = await loadInstallation({
+        const { installation, keys } = await loadIdentity({
           kube,
           namespace,
           confirmedId: installationId,
-          claimedIds: () => this.#claimedInstallations(),
+          restore,
+          hasRecords: () => this.#hasRecords(),
           signal,
         });
         if (installation.unconfirmed !== undefined)
@@ -174,7 +175,8 @@ export class Operator implements Runner {
           configMaps: this.#configMaps,
           secretWatch: this.#secretWatch,
         });
-        const context = { clock, random, log, kube, recorder, installation, digest, sources };
+        const sealTurns = new SealTurns();
+        const context = { clock, random, log, kube, recorder, installation, ...keys, sealTurns, sources };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -413,16 +415,9 @@ export class Operator implements Runner {
     return [...boxes, ...instances];
   }
 
-  #claimedInstallations(): string[] {
-    const ids = new Set<string>();
-    for (const cache of this.#caches()) {
-      for (const { metadata, status } of cache.list()) {
-        const id = metadata.annotations?.[ANNOTATIONS.claim]?.split('/')[0] ?? '';
-        // A record in status is a claim too, though the annotations that name the installation were wiped.
-        if (id !== '' || 'id' in status) ids.add(id);
-      }
-    }
-    return [...ids].toSorted();
+  /** Annotations are anybody's to write; status is not. */
+  #hasRecords(): boolean {
+    return this.#caches().some((cache) => cache.list().some(({ status }) => 'id' in status));
   }
 
   #caches(): KindCache<AnyResource>[] {

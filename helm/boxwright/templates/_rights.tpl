@@ -86,6 +86,14 @@
     - get
     - patch
 - apiGroups:
+    - ""
+  resources:
+    - configmaps
+  resourceNames:
+    - kube-root-ca.crt
+  verbs:
+    - get
+- apiGroups:
     - coordination.k8s.io
   resources:
     - leases

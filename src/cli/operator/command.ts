@@ -95,6 +95,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     namespace: flags.namespace ?? podNamespace() ?? DEFAULT_NAMESPACE,
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
+    restore: flags.restore,
     watchSecrets: flags.watchSecrets,
     endpoints: {
       allowedHosts: flags.allowedHosts,

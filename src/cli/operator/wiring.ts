@@ -30,6 +30,7 @@ export interface WiringSettings {
   /** Look after these only; absent: all. */
   namespaces?: readonly string[];
   installationId?: string;
+  restore?: boolean;
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
@@ -63,7 +64,7 @@ export interface OperatorParts {
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
-  const { namespace, namespaces, installationId, watchSecrets, endpoints, leader, health, workers } =
+  const { namespace, namespaces, installationId, restore, watchSecrets, endpoints, leader, health, workers } =
     settings;
   const { clock, random, log, metrics, kubePort } = parts;
   const serviceMetrics = new ServiceMetrics(metrics);
@@ -89,6 +90,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     namespace,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
+    ...(restore === undefined ? {} : { restore }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),

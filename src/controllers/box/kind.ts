@@ -119,7 +119,10 @@ async function resolveBox(
 async function unknownBox(pass: BoxPass, boxes: KindCache<Box>): Promise<Verdict | undefined> {
   const { resource, handle, priority, signal } = pass;
   for (const { name, boxId: id } of resource.spec.variables) {
-    if (id === undefined || boxes.claimants(id).length > 0) continue;
+    const { namespace } = resource.metadata;
+    const isHere = ({ metadata, status }: Box): boolean =>
+      metadata.namespace === namespace && status.id === id;
+    if (id === undefined || boxes.claimants(id).some(isHere)) continue;
     const field = `spec.variables: variable "${name}"`;
     const problem = await plainIdProblem(pass, { field, noun: 'box', id }, () =>
       handle.client.boxes.read(id, { priority, signal }),
@@ -135,7 +138,9 @@ export function nestedIn({ metadata }: Box, boxes: KindCache<Box>): FindNested {
   return ({ boxRef, boxId }) => {
     if (boxRef !== undefined) return boxes.get(`${namespace}/${boxRef.name}`);
     if (boxId === undefined) return undefined;
-    return boxes.claimants(boxId).find((other) => other.metadata.namespace === namespace);
+    return boxes
+      .claimants(boxId)
+      .find((other) => other.metadata.namespace === namespace && other.status.id === boxId);
   };
 }
 

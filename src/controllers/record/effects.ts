@@ -3,7 +3,9 @@ import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
-import { claimAnnotations } from './identity/claim.ts';
+import type { Claims } from './claims.ts';
+import { claimAnnotations, NO_CLAIM } from './identity/claim.ts';
+import type { Place } from './identity/seal.ts';
 import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
@@ -29,6 +31,8 @@ export interface Outcome<R extends ManagedResource> {
 /** Who claims: that takes no connection. */
 interface Claiming<R, M> {
   resource: R;
+  /** Where the record is; undefined: that is not known, so nothing is sealed yet. */
+  place: Place | undefined;
   memory: M;
   marker: string;
   /** How long lists may trail what was written to the record, milliseconds. */
@@ -45,16 +49,23 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #context: OperatorContext;
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
+  readonly #claims: Claims<R>;
   /**
    * What was made, claimed or let go of for a marker last, and when: a list may lack it, or its marker, that is older or
    * that trails.
    */
   readonly #made = new Map<string, { id: string | undefined; at: number; until: number }>();
 
-  constructor(context: OperatorContext, kind: RecordKind<R, Rec, Desired, M>, cache: ResourceCache<R>) {
+  constructor(
+    context: OperatorContext,
+    kind: RecordKind<R, Rec, Desired, M>,
+    cache: ResourceCache<R>,
+    claims: Claims<R>,
+  ) {
     this.#context = context;
     this.#kind = kind;
     this.#cache = cache;
+    this.#claims = claims;
   }
 
   /** The record of a marker as this process knows it, as long as lists may lack it; `at` is on the service client's clock. */
@@ -83,8 +94,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Takes the claim off a record that is gone, or ended for good. */
   async unclaim(resource: R, memory: M, signal: AbortSignal): Promise<Outcome<R>> {
-    const annotations = { [ANNOTATIONS.externalId]: null, [ANNOTATIONS.claim]: null };
-    await this.#patch(resource, { annotations }, signal);
+    await this.#patch(resource, { annotations: NO_CLAIM }, signal);
     memory.observed = undefined;
     return { again: true, quiet: true };
   }
@@ -188,14 +198,13 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Writes the claim, which also takes the intent back. */
   async claim(claiming: Claiming<R, M>, id: string): Promise<Outcome<R>> {
-    const { resource, memory, marker, signal } = claiming;
+    const { resource, memory, place, signal } = claiming;
     this.#noteKnown(id, claiming);
     const { uid, deletionTimestamp } = resource.metadata;
-    const claimant = { installationId: this.#context.installation.id, marker, uid };
     const now = new Date(this.#context.clock.now()).toISOString();
     const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
     const annotations = {
-      ...claimAnnotations(id, claimant),
+      ...claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place),
       ...this.#kind.claimExtras?.(intent, { uid, record: id }),
       [ANNOTATIONS.createIntent]: null,
     };
@@ -210,6 +219,12 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       memory.observed = { record: created.record, startedAt: created.endedAt, takeOver: true };
     }
     return { again: true, quiet: true };
+  }
+
+  /** Seals a claim that counts: one of an older version, or of before the record's home moved. */
+  async seal(resource: R, id: string, place: Place, signal: AbortSignal): Promise<void> {
+    const annotations = claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place);
+    await this.#patch(resource, { annotations }, signal);
   }
 
   /** One step of taking the record away. */

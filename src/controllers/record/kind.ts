@@ -5,6 +5,7 @@ import type { ResourceType } from '../../kube/index.ts';
 import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { CreateIntent } from './identity/intent.ts';
+import type { Place } from './identity/seal.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
 import type { Candidate } from './identity/search.ts';
@@ -18,6 +19,8 @@ export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extend
   handle: ConnectionHandle;
   /** Id of the workspace that owns, or shall own, the record. */
   owner: string;
+  /** Where the record was found last, as status or a seal that holds says. */
+  home: (Place & { account?: string }) | undefined;
   priority: Priority;
   signal: AbortSignal;
   /** Reads of Secrets that began before this mark do not count: what it is about may have come with an edit. */
@@ -120,7 +123,7 @@ export interface RecordKind<
   underway?(resource: R): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
-  /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
+  /** Who uses the resource: names in its namespace, so that it may not go, and whether there are others, who hold nothing. */
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
   forgetUnwritten?(memory: M): void;

@@ -1,5 +1,6 @@
 import { API_VERSION } from '../../api/names.ts';
 import type { AnyRecord } from '../../service/index.ts';
+import type { Claims } from './claims.ts';
 import type { ReconcileContext } from '../../kube/index.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
@@ -34,6 +35,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
   readonly #formers: Formers<R, Rec, Desired, M>;
+  readonly #claims: Claims<R>;
   readonly #memoryOf: (resource: R, id: string) => M;
   readonly #byKey = new Map<string, Later<R>>();
 
@@ -43,6 +45,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     parts: {
       cache: ResourceCache<R>;
       formers: Formers<R, Rec, Desired, M>;
+      claims: Claims<R>;
       memoryOf: (resource: R, id: string) => M;
     },
   ) {
@@ -50,6 +53,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     this.#kind = kind;
     this.#cache = parts.cache;
     this.#formers = parts.formers;
+    this.#claims = parts.claims;
     this.#memoryOf = parts.memoryOf;
   }
 
@@ -105,7 +109,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       later.looks += 1;
       return later.looks < LOOKS ? lagWindowMs : undefined;
     }
-    if (this.#cache.claimants(former.id).length > 0) return undefined;
+    if (this.#claims.holder(former, resource, read.record) !== undefined) return undefined;
     const { record } = read;
     const finalName = finalNameOf(resource);
     const { marked, named } = this.#kind.candidate(record, marker, finalName);
@@ -116,6 +120,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       marker,
       handle,
       owner: former.owner,
+      home: resource.status.home,
       priority,
       signal,
       secretsAfter: undefined,

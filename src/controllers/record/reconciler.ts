@@ -1,5 +1,5 @@
 import { LAG_WINDOW } from '../../api/connection.ts';
-import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -10,22 +10,22 @@ import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
+import { Claims } from './claims.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
 import { Formers } from './former/formers.ts';
 import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
-import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
-import { isOlderClaimant } from './identity/claimants.ts';
+import type { ClaimJudgement } from './identity/claim.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
-import { markerOf } from './identity/marker.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
 import { PassGuard } from './pass-guard.ts';
 import { isPaused, policiesOf } from './policies.ts';
+import type { Place } from './identity/seal.ts';
 import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
 import { notSupported } from './status/gate.ts';
 import { problemsVerdict } from './status/problems.ts';
@@ -75,6 +75,7 @@ export class RecordReconciler<
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
   readonly #memories: Memories<Rec, M>;
+  readonly #claims: Claims<R>;
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
   readonly #formers: Formers<R, Rec, Desired, M>;
@@ -95,23 +96,16 @@ export class RecordReconciler<
     this.#kind = options.kind;
     this.#cache = options.cache;
     this.#memories = new Memories(options.memory, options.context);
-    this.#looks = new Looks(options.kind, {
-      claimant: (id, except) => this.#claimant(id, except),
-      markerOf: (id, except) => {
-        const [holder] = this.#claimants(id, except);
-        return holder === undefined ? undefined : this.#marker(holder);
-      },
-      held: options.held,
-    });
-    this.#effects = new Effects(options.context, options.kind, options.cache);
+    this.#claims = new Claims(options.context, options.kind.type.kind, options.cache);
+    this.#looks = new Looks(options.kind, this.#claims, options.held);
+    this.#effects = new Effects(options.context, options.kind, options.cache, this.#claims);
     const memoryOf = (resource: R, id: string): M =>
       this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id);
-    this.#formers = new Formers(options.kind, this.#looks, {
-      memoryOf,
-      isClaimed: (id, except) => this.#claimants(id, except).length > 0,
-    });
+    const claims = this.#claims;
+    this.#formers = new Formers(options.kind, this.#looks, { memoryOf, claims });
     const { cache } = options;
-    this.#later = new LaterLooks(options.context, options.kind, { cache, formers: this.#formers, memoryOf });
+    const formers = this.#formers;
+    this.#later = new LaterLooks(options.context, options.kind, { cache, formers, claims, memoryOf });
     this.#formerSteps = new FormerSteps(options.kind, this.#formers, (resource) =>
       this.#memories.forget(keyOf(resource)),
     );
@@ -182,7 +176,9 @@ export class RecordReconciler<
       if (memory.client !== undefined) memory.attempts.accessChanged();
       memory.client = handle.client;
     }
-    const marker = this.#marker(resource);
+    const claim = this.#claims.judge(resource);
+    const { marker } = this.#claims.claimant(resource);
+    const home = Claims.homeOf(resource, claim);
     const pass: Pass<R, Rec, M> | undefined =
       handle === undefined
         ? undefined
@@ -191,14 +187,15 @@ export class RecordReconciler<
             memory,
             marker,
             handle,
-            owner: resource.status.home?.owner ?? resource.spec.owner ?? handle.workspace,
+            owner: home?.owner ?? resource.spec.owner ?? handle.workspace,
+            home,
             priority: run.priority,
             signal: run.signal,
             secretsAfter: run.secretsAfter,
             now: clock.now(),
             random,
           };
-    let seen = this.#observe(resource, memory, state, pass);
+    let seen = this.#observe(resource, memory, state, pass, claim);
     for (;;) {
       const step = decideRecord(seen);
       if (step.do !== 'look') {
@@ -220,14 +217,16 @@ export class RecordReconciler<
     memory: M,
     state: ConnectionState,
     pass: Pass<R, Rec, M> | undefined,
+    claim: ClaimJudgement,
   ): RecordObservation<Rec, Desired> {
     const { installation, clock } = this.#context;
     const { annotations, deletionTimestamp, finalizers } = resource.metadata;
     const policies = policiesOf(resource, pass?.handle, this.#kind.onMissing);
-    const claim = this.#claimOf(resource);
+    const endpoint = pass?.handle.endpoint ?? Claims.homeOf(resource, claim)?.endpoint ?? '';
     const now = clock.monotonic();
     return {
       noun: this.#kind.noun,
+      plural: this.#kind.type.plural,
       deleting: deletionTimestamp !== undefined,
       hasFinalizer: finalizers?.includes(FINALIZER) === true,
       orphan: policies.deletion === 'Orphan' || resource.spec.managementPolicy === 'Observe',
@@ -237,7 +236,14 @@ export class RecordReconciler<
       unconfirmed: installation.unconfirmed,
       claim,
       statusId: resource.status.id !== undefined,
-      rival: claim.kind === 'mine' ? this.#olderClaimant(claim.id, resource) : undefined,
+      rival: (record) =>
+        claim.kind === 'mine' ? this.#claims.rival({ id: claim.id, endpoint }, resource, record) : undefined,
+      isMarked: (record) =>
+        pass === undefined
+          ? undefined
+          : this.#kind.candidate(record, pass.marker, finalNameOf(resource)).marked,
+      restore: installation.restore,
+      isBorrowed: installation.isBorrowed,
       adopt: annotations?.[ANNOTATIONS.adopt],
       former: formerOf(resource),
       connection: this.#connection(state, memory, now),
@@ -249,7 +255,7 @@ export class RecordReconciler<
         return canonicalJson([expire, lease]) === canonicalJson([intent.expire, intent.lease]);
       },
       onMissing: policies.missing,
-      users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      users: deletionTimestamp === undefined ? [] : this.#kind.users(resource).names,
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
     };
@@ -303,6 +309,10 @@ export class RecordReconciler<
         };
       case 'adoptee':
         return { adoptee: await this.#looks.adoptee(pass, seen.adopt ?? '') };
+      case 'restored': {
+        const id = 'id' in seen.claim ? (seen.claim.id ?? '') : '';
+        return { restored: await this.#looks.restored(pass, id, finalNameOf(pass.resource)) };
+      }
       case 'former': {
         this.#memories.keepFormer(keyOf(pass.resource), new Set(seen.former.map(({ id }) => id)));
         return { formerSeen: await this.#formers.look(pass) };
@@ -373,8 +383,11 @@ export class RecordReconciler<
         return this.#effects.clearIntent(resource, memory, run.signal, {
           finalizerToo: step.finalizerToo === true,
         });
-      case 'claim':
-        return this.#effects.claim({ resource, memory, marker, lagWindowMs, signal: run.signal }, step.id);
+      case 'claim': {
+        const { signal } = run;
+        const place = this.#placeOf(resource, pass, step.id);
+        return this.#effects.claim({ resource, memory, marker, place, lagWindowMs, signal }, step.id);
+      }
       default:
     }
     if (pass === undefined) return {};
@@ -435,12 +448,35 @@ export class RecordReconciler<
         };
       }
       case 'remove':
+        this.#tellOfOthers(pass);
         return this.#effects.remove(pass, step.record);
       case 'askByDelete':
         return this.#effects.askByDelete(pass, step.id, step.verdict);
       default:
         return step satisfies never;
     }
+  }
+
+  /** Who names the record by its id from another namespace holds nothing here: the service's answer decides. */
+  #tellOfOthers({ resource, memory }: Pass<R, Rec, M>): void {
+    if (memory.isOthersTold || !this.#kind.users(resource).others) return;
+    memory.isOthersTold = true;
+    const { kind } = this.#kind.type;
+    const { namespace, name, uid } = resource.metadata;
+    this.#context.recorder.event({
+      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      type: 'Normal',
+      reason: 'Deleting',
+      action: 'Delete',
+      note: `Resources of other namespaces name this ${this.#kind.noun} by its id: the service decides whether it can be deleted`,
+    });
+  }
+
+  /** Where a record that is claimed is: where it was last found, or, newly claimed, where the connection leads. */
+  #placeOf(resource: R, pass: Pass<R, Rec, M> | undefined, id: string): Place | undefined {
+    const claim = this.#claims.judge(resource);
+    if (claim.kind === 'mine' && claim.id === id) return Claims.homeOf(resource, claim);
+    return pass === undefined ? undefined : { endpoint: pass.handle.endpoint, owner: pass.owner };
   }
 
   /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
@@ -475,44 +511,18 @@ export class RecordReconciler<
     return { wish: { verdict: said, fields: {} } };
   }
 
-  #claimOf(resource: R): ClaimJudgement {
-    const { annotations, uid } = resource.metadata;
-    return judgeClaim(
-      { annotations, statusId: resource.status.id, former: formerOf(resource).map(({ id }) => id) },
-      { installationId: this.#context.installation.id, marker: this.#marker(resource), uid },
-      (other) => this.#cache.isLiving(other),
-    );
-  }
-
-  #marker(resource: R): string {
-    const { namespace, name } = resource.metadata;
-    return markerOf(this.#context.installation.id, { kind: this.#kind.type.kind, namespace, name });
-  }
-
-  /** Others whose claim on the record counts: an id that was copied from elsewhere claims nothing. */
-  #claimants(id: string, except: R): R[] {
-    return this.#cache.claimants(id).filter((other) => {
-      if (other.metadata.uid === except.metadata.uid || !sameHome(other, except)) return false;
-      const claim = this.#claimOf(other);
-      return claim.kind === 'mine' && claim.id === id;
-    });
-  }
-
-  #claimant(id: string, except: R): string | undefined {
-    return this.#nameOf(this.#claimants(id, except)[0], except);
-  }
-
-  #olderClaimant(id: string, resource: R): string | undefined {
-    const older = this.#claimants(id, resource).find((other) => isOlderClaimant(other, resource));
-    return this.#nameOf(older, resource);
-  }
-
-  /** For messages: whoever reads them may know nothing of other namespaces. */
-  #nameOf(other: R | undefined, reader: R): string | undefined {
-    if (other === undefined) return undefined;
-    const { kind } = this.#kind.type;
-    const here = other.metadata.namespace === reader.metadata.namespace;
-    return here ? `${kind} "${other.metadata.name}"` : `Another ${kind}, of another namespace,`;
+  /** Seals a claim that counts and is not sealed for where its record is: at once where that moved, else in its turn. */
+  async #seal(resource: R, { signal }: ReconcileContext): Promise<void> {
+    const claim = this.#claims.judge(resource);
+    const { id, home } = resource.status;
+    if (claim.kind !== 'mine' || claim.restore || home === undefined || id !== claim.id) return;
+    const { seal } = claim;
+    const isAt = seal?.endpoint === home.endpoint && seal.owner === home.owner;
+    if (isAt && seal.isCurrent) return;
+    const hasMoved = seal?.isCurrent === true;
+    if (hasMoved || this.#context.sealTurns.take(this.#context.clock.monotonic())) {
+      await this.#effects.seal(resource, id, home, signal);
+    }
   }
 
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
@@ -523,6 +533,11 @@ export class RecordReconciler<
       if (stop !== undefined) return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS };
     }
     if (again) return { requeueAfterMs: 0, lane: 'kept' };
+    // Nothing else is to be done now.
+    const now = this.#cache.get(keyOf(resource));
+    if (now?.metadata.uid === resource.metadata.uid && now.metadata.deletionTimestamp === undefined) {
+      if (this.#context.installation.unconfirmed === undefined) await this.#seal(now, run);
+    }
     if (soonMs !== undefined) return { requeueAfterMs: soonMs, lane: 'kept' };
     if (wish === undefined) return {};
     const recheck = wish.verdict.recheckAfterMs ?? WAITING_MS;
@@ -610,12 +625,6 @@ function formerInSearch(
 
 function soonest(result: Result, ms: number): Result {
   return { ...result, requeueAfterMs: Math.min(result.requeueAfterMs ?? ms, ms) };
-}
-
-/** Ids are unique per service only: where both are known to live elsewhere, they are different records. */
-function sameHome(a: ManagedResource, b: ManagedResource): boolean {
-  const [one, other] = [a.status.home?.endpoint, b.status.home?.endpoint];
-  return one === undefined || other === undefined || one === other;
 }
 
 function usableHandle(state: ConnectionState, resource: ManagedResource): ConnectionHandle | undefined {
