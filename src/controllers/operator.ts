@@ -3,6 +3,7 @@ import type { Connection } from '../api/connection.ts';
 import type { Instance } from '../api/instance.ts';
 import type { InstanceLease } from '../api/instance-lease.ts';
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
+import { API_VERSION } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
@@ -36,6 +37,7 @@ import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
+import { isClaimedElsewhere } from './record/identity/claim.ts';
 import { RecordReconciler } from './record/reconciler.ts';
 import { SealTurns } from './record/seal-turns.ts';
 import { SecretWatch } from './secret-watch.ts';
@@ -140,7 +142,9 @@ export class Operator implements Runner {
     });
     const controllers = this.#controllers(full, connectionReconciler);
     const unwatch = this.#watch(controllers, pool, context.sources);
-    const watched = { caches: this.#caches(), clients: () => pool.standings() };
+    const { id: installationId } = context.installation;
+    const watched = { caches: this.#caches(), clients: () => pool.standings(), installationId };
+    this.#tellOfForeigners(installationId);
     if (this.#metrics !== undefined) unwatch.push(this.#metrics.watch(watched));
     try {
       const outcomes = await Promise.allSettled(
@@ -413,6 +417,25 @@ export class Operator implements Runner {
       .filter(({ spec, problems }) => problems === undefined || Array.isArray(spec.variables))
       .filter(({ spec }) => spec.variables.some((variable) => variable?.boxId === id));
     return [...boxes, ...instances];
+  }
+
+  /** Another installation over the same namespaces is a mistake that shows in nothing that either of them does. */
+  #tellOfForeigners(installationId: string): void {
+    const claimed = this.#caches().flatMap((cache) =>
+      cache.list().filter((resource) => isClaimedElsewhere(resource, installationId)),
+    );
+    const [first] = claimed;
+    if (first === undefined) return;
+    const { recorder, log } = this.#options;
+    const { namespace, name, uid } = first.metadata;
+    log.warn({ resources: claimed.length, namespace, name }, 'resources are claimed by another installation');
+    recorder.event({
+      regarding: { apiVersion: API_VERSION, kind: first.kind, namespace, name, uid },
+      type: 'Warning',
+      reason: 'Conflict',
+      action: 'Start',
+      note: `Another installation of Boxwright claims this ${first.kind}: where two run over the same namespaces, let each look after its own with --namespaces`,
+    });
   }
 
   /** Annotations are anybody's to write; status is not. */

@@ -2,10 +2,14 @@ import { ANNOTATIONS } from '../../api/names.ts';
 import type { OperatorContext } from '../context.ts';
 import { formerOf } from './former/list.ts';
 import { judgeClaim, type Claimant, type ClaimJudgement } from './identity/claim.ts';
+import type { IntentSeal } from './identity/intent.ts';
 import { markerOf, markersOn } from './identity/marker.ts';
 import { rankOf, standing, type Contender, type Disputed } from './identity/rank.ts';
 import type { Place } from './identity/seal.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
+
+/** What the seal of an intent is for. */
+const INTENT = 'create-intent';
 
 /** A resource that comes before another for the record that both want. */
 export interface Rival {
@@ -50,6 +54,17 @@ export class Claims<R extends ManagedResource> {
       name,
       uid,
       marker: markerOf(installationId, { kind, namespace, name }),
+    };
+  }
+
+  /** Seals the create-intents of a resource. */
+  intents(resource: R): IntentSeal {
+    const claimant = this.claimant(resource);
+    const { seals } = this.#context;
+    return {
+      uid: claimant.uid,
+      make: (body) => seals.note(INTENT, claimant, body),
+      holds: (seal, body) => seals.holdsNote(seal, INTENT, claimant, body),
     };
   }
 

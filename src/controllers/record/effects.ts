@@ -120,14 +120,16 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   ): Promise<Outcome<R>> {
     const { resource, memory } = pass;
     const now = new Date(pass.now).toISOString();
-    const before = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
+    const seal = this.#claims.intents(resource);
+    const before = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now, seal);
     const at = before?.at ?? now;
-    const text = formatIntent({
+    const written = {
       at,
       try: step.try,
       skip: step.skip,
       ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
-    });
+    };
+    const text = formatIntent(written, seal);
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
     const monotonic = this.#context.clock.monotonic();
     memory.intent =
@@ -202,7 +204,8 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     this.#noteKnown(id, claiming);
     const { uid, deletionTimestamp } = resource.metadata;
     const now = new Date(this.#context.clock.now()).toISOString();
-    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
+    const seal = this.#claims.intents(resource);
+    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now, seal);
     const annotations = {
       ...claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place),
       ...this.#kind.claimExtras?.(intent, { uid, record: id }),

@@ -248,7 +248,7 @@ export class RecordReconciler<
       former: formerOf(resource),
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
-      intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
+      intent: this.#intent(resource, memory, pass, now),
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
         const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
@@ -273,12 +273,14 @@ export class RecordReconciler<
   }
 
   #intent(
-    text: string | undefined,
+    resource: R,
     memory: M,
     pass: Pass<R, Rec, M> | undefined,
     now: number,
   ): RecordObservation<Rec, Desired>['intent'] {
-    const intent = parseIntent(text, new Date(this.#context.clock.now()).toISOString());
+    const text = resource.metadata.annotations?.[ANNOTATIONS.createIntent];
+    const today = new Date(this.#context.clock.now()).toISOString();
+    const intent = parseIntent(text, today, this.#claims.intents(resource));
     if (intent === undefined || text === undefined) {
       memory.intent = undefined;
       return undefined;

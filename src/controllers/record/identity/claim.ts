@@ -55,6 +55,15 @@ export function claimAnnotations(
   };
 }
 
+/** Whether the claim on a resource names another installation: it is that one's, or somebody has made it up. */
+export function isClaimedElsewhere(
+  { metadata }: { metadata: { annotations?: Readonly<Record<string, string>> | undefined } },
+  installationId: string,
+): boolean {
+  const claim = metadata.annotations?.[ANNOTATIONS.claim];
+  return claim !== undefined && claim.split('/', 1)[0] !== installationId;
+}
+
 /** All annotations of a claim, taken away. */
 export const NO_CLAIM: Readonly<Record<string, null>> = {
   [ANNOTATIONS.externalId]: null,
