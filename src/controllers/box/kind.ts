@@ -6,6 +6,7 @@ import type { BoxRecord, Write } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, readFile, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
+import { domainOf } from '../digest.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
 import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
@@ -80,7 +81,8 @@ async function resolveBox(
   }
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
-  const reading = { namespace, sources, digest, signal, secretsAfter };
+  const domain = domainOf(box);
+  const reading = { domain, sources, digest, signal, secretsAfter };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,
@@ -101,7 +103,7 @@ async function resolveBox(
   const { description, requirements } = box.spec;
   const finalName = finalNameOf(box);
   const fields = { description, requirements };
-  const hash = digest.of(
+  const inner = digest.of(
     canonicalJson({
       finalName,
       fields,
@@ -109,6 +111,7 @@ async function resolveBox(
     }),
     hashOfVariables(variables.variables),
   );
+  const hash = digest.shown(domain, 'draftHash', inner);
   return {
     kind: 'ready',
     desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },

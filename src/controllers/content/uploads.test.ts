@@ -8,7 +8,8 @@ const file = (content: string): DesiredFile => ({
   path: 'events.install',
   fileName: 'install',
   bytes: Buffer.from(content),
-  hmac: `key:${content}`,
+  hmac: `inner:${content}`,
+  shown: `key:${content}`,
   contentType: 'text/x-shellscript',
 });
 const BLOB: BlobRecord = { url: '/services/blobs/download/1/install', length: 3 };
@@ -47,7 +48,7 @@ describe('a file that was uploaded', () => {
   });
 
   it('counts as what this process uploaded last, whatever status says still', () => {
-    const uploads: Uploads = new Map([['events.install', { hmac: 'key:two', blob: BLOB }]]);
+    const uploads: Uploads = new Map([['events.install', { hmac: 'inner:two', blob: BLOB }]]);
     expect(blobOf(file('two'), uploads, stale)).toEqual(BLOB);
   });
 });

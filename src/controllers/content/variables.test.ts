@@ -34,7 +34,8 @@ function contextWith(
     );
   };
   const sources = { read } as unknown as Sources;
-  return { namespace: 'shop', sources, digest, signal: new AbortController().signal, asked, ...more };
+  const domain = { kind: 'Box', namespace: 'shop', name: 'web' };
+  return { domain, sources, digest, signal: new AbortController().signal, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {

@@ -7,8 +7,9 @@ import type {
 import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { VariableRecord } from '../../service/index.ts';
-import type { Digest } from '../digest.ts';
+import type { Digest, Domain } from '../digest.ts';
 import { mergeList } from '../merge.ts';
+import { fileField } from '../record/status/present-hashes.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
 import { sameNumber } from './normalised.ts';
@@ -22,6 +23,8 @@ export interface DesiredFile {
   bytes: Uint8Array;
   /** Keyed hash of the content. */
   hmac: string;
+  /** The same as status shows it. */
+  shown: string;
   contentType: string;
 }
 
@@ -47,7 +50,8 @@ type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverr
 
 /** What resolving needs besides the variables. */
 export interface ResolveContext {
-  namespace: string;
+  /** The resource that declares them. */
+  domain: Domain;
   sources: Sources;
   digest: Digest;
   signal: AbortSignal;
@@ -99,7 +103,7 @@ async function resolveOne(
 
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
-    const content = await context.sources.read(context.namespace, ref, readOptions(context));
+    const content = await context.sources.read(context.domain.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return waitsFor(content.message);
     const secret = secretText(content.bytes);
     if (secret === undefined) {
@@ -149,12 +153,14 @@ export async function readFile(
         ? { kind: 'Secret', ...source.secretKeyRef }
         : undefined;
   if (ref !== undefined) {
-    const content = await context.sources.read(context.namespace, ref, readOptions(context));
+    const content = await context.sources.read(context.domain.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return content.message;
     ({ bytes } = content);
   }
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
-  return { path, fileName, bytes, contentType, hmac: context.digest.of('file', bytes) };
+  const hmac = context.digest.of('file', bytes);
+  const shown = context.digest.shown(context.domain, fileField(path), hmac);
+  return { path, fileName, bytes, contentType, hmac, shown };
 }
 
 function readOptions({ signal, secretsAfter }: Omit<ResolveContext, 'boxId'>): ReadOptions {

@@ -25,6 +25,7 @@ const SCRIPT = {
     fileName: 'install',
     bytes: Buffer.from('echo'),
     hmac: 'k:echo',
+    shown: 'k:echo',
     contentType: 'text/x-shellscript',
   },
 };
@@ -277,7 +278,7 @@ describe('a refusal', () => {
     expect(await bench.settle(declared)).toBe('Refused');
     await bench.settle(draft({ hash: 'k:three', events: [SCRIPT] }));
     expect(uploads).toBe(1);
-    const file = { ...SCRIPT.file, hmac: 'k:other' };
+    const file = { ...SCRIPT.file, hmac: 'k:other', shown: 'k:other' };
     await bench.settle(draft({ hash: 'k:four', events: [{ ...SCRIPT, file }] }));
     expect(uploads).toBe(2);
   });

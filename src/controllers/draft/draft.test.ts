@@ -16,6 +16,7 @@ const file = (path: string): DesiredFile => ({
   fileName: path,
   bytes: Buffer.from(path),
   hmac: `hmac of ${path}`,
+  shown: `hmac of ${path}`,
   contentType: 'text/x-shellscript',
 });
 const script = (event: string, destinationPath?: string): DesiredEvent => ({

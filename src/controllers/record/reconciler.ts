@@ -19,7 +19,7 @@ import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import { concludesFrom, parseIntent } from './identity/intent.ts';
-import type { Pass, RecordKind } from './kind.ts';
+import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
@@ -28,6 +28,7 @@ import { isPaused, policiesOf } from './policies.ts';
 import type { Place } from './identity/seal.ts';
 import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
 import { notSupported } from './status/gate.ts';
+import { presentHashes } from './status/present-hashes.ts';
 import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
@@ -128,7 +129,13 @@ export class RecordReconciler<
   }
 
   async #once(key: string, run: RecordRun): Promise<Result> {
-    const resource = this.#cache.get(key);
+    const stored = this.#cache.get(key);
+    const isSound = stored !== undefined && (stored as Cached<R>).problems === undefined;
+    const present = isSound ? presentHashes(stored, this.#context.digest) : {};
+    const resource =
+      stored === undefined || Object.keys(present).length === 0
+        ? stored
+        : { ...stored, status: { ...stored.status, ...present } };
     const laterMs =
       resource?.metadata.deletionTimestamp === undefined ? await this.#later.look(key, run) : undefined;
     if (resource === undefined) {
@@ -154,7 +161,7 @@ export class RecordReconciler<
       try {
         const outcome = await this.#pass(resource, memory, run);
         await word?.cancel();
-        return await this.#record(resource, memory, outcome, run);
+        return await this.#record(resource, memory, withFields(outcome, present as StatusFields<R>), run);
       } catch (error) {
         if (error instanceof KubeApiError && error.isConflict) this.#kind.forgetUnwritten?.(memory);
         throw error;
@@ -586,6 +593,14 @@ export class RecordReconciler<
 type RecordRun = ReconcileContext & { secretsAfter: number | undefined; asks: { service: boolean } };
 
 const ASKS = 'Waits for the answer of the service';
+
+/** Hashes of an earlier version are written anew with whatever else is said. */
+function withFields<R extends ManagedResource>(outcome: Outcome<R>, fields: StatusFields<R>): Outcome<R> {
+  const { wish } = outcome;
+  return wish === undefined
+    ? outcome
+    : { ...outcome, wish: { ...wish, fields: { ...fields, ...wish.fields } } };
+}
 
 /** Reasons that say that the service is at it: the end is looked for before all that is settled. */
 const OPERATING: ReadonlySet<string> = new Set([

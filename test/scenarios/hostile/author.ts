@@ -9,14 +9,14 @@ export type Kind = (typeof KINDS)[number];
 export type Source = 'own' | 'victim' | 'dead' | 'other' | 'nothing';
 const sources = fc.constantFrom<Source>('own', 'victim', 'dead', 'other', 'nothing');
 
-/** Annotations as an author makes them up; a text stands for itself. */
+/** Annotations as an author makes them up: by their sources, or as texts that stand for themselves. */
 export interface Forged {
   externalId?: Source;
   claim?: { installation: Source; marker: Source; uid: Source } | string;
-  claimSeal?: Source | string;
+  claimSeal?: string;
   createIntent?: { skip: Source; at: string; expire?: string; uid: Source } | string;
   deployedLease?: string;
-  adopt?: Source | string;
+  adopt?: string;
   asks?: keyof typeof ANNOTATIONS;
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { ANNOTATIONS, FINALIZER } from '../../../src/api/names.ts';
 import { markerOf } from '../../../src/controllers/record/identity/marker.ts';
-import { KubeApiError, type KubeObject } from '../../../src/kube/index.ts';
+import { KubeApiError } from '../../../src/kube/index.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
 import { CONNECTION, NAMESPACE, typeOfKind, World, type Shown } from '../../support/world.ts';
 import { BOXES, HOUR, instance, MINUTE } from '../shop.ts';
@@ -164,7 +164,7 @@ class Town {
     const { world } = this;
     const before = KINDS.map((kind) => [kind, this.#victim(kind)] as const);
     world.kill();
-    for (const [kind, { status, ...victim }] of before) {
+    for (const [kind, { status: _status, ...victim }] of before) {
       const metadata = { ...victim.metadata, namespace: NAMESPACE, uid: `restored-${victim.metadata.uid}` };
       world.kube.purge(typeOfKind(kind), metadata);
       world.kube.seed(typeOfKind(kind), { ...victim, metadata });
@@ -265,7 +265,7 @@ class Town {
           connectionRef: { name: connection },
         },
       };
-      await this.world.user.create(type, object as KubeObject);
+      await this.world.user.create(type, object);
       if (!older) return;
       // It was there before the victim.
       const made = this.world.kube.get(type, object.metadata) as unknown as { metadata: object };
@@ -336,16 +336,12 @@ class Town {
     const theirs = victim.metadata.annotations ?? {};
     const had = { ...this.#had.get(name), ...this.#own(kind, name)?.metadata.annotations };
     const [installation = ''] = (theirs[ANNOTATIONS.claim] ?? '').split('/');
-    const from = (source: Source, own: string, victims: string): string =>
-      ({ own, victim: victims, dead: '00000000-dead-4000-8000-000000000000', other: 'other', nothing: '' })[
-        source
-      ];
     const marker = (of: string, namespace: string): string =>
       markerOf(installation, { kind, namespace, name: of });
     const uid = (source: Source): string =>
-      from(source, this.#own(kind, name)?.metadata.uid ?? '', victim.metadata.uid);
-    const id = (source: Source): string =>
-      from(source, had[ANNOTATIONS.externalId] ?? '', victim.status?.id ?? '');
+      sourced(source, this.#own(kind, name)?.metadata.uid ?? '', victim.metadata.uid);
+    const id = (source: string): string =>
+      sourced(source, had[ANNOTATIONS.externalId] ?? '', victim.status?.id ?? '');
     const out: Record<string, string> = {};
     if (wants.externalId !== undefined) out[ANNOTATIONS.externalId] = id(wants.externalId);
     if (typeof wants.claim === 'string') out[ANNOTATIONS.claim] = wants.claim;
@@ -353,18 +349,18 @@ class Town {
       const { installation: whose, marker: which, uid: whom } = wants.claim;
       out[ANNOTATIONS.claim] = [
         whose === 'own' ? installation : 'other',
-        from(which, marker(name, AUTHORS), marker(VICTIMS[kind], NAMESPACE)),
+        sourced(which, marker(name, AUTHORS), marker(VICTIMS[kind], NAMESPACE)),
         uid(whom),
       ].join('/');
     }
     if (wants.claimSeal !== undefined) {
-      const seal = wants.claimSeal as Source;
-      const known = from(seal, had[ANNOTATIONS.claimSeal] ?? '', theirs[ANNOTATIONS.claimSeal] ?? '') as
-        string | undefined;
-      out[ANNOTATIONS.claimSeal] = known ?? wants.claimSeal;
+      const seal = theirs[ANNOTATIONS.claimSeal] ?? '';
       // A key that nobody has.
-      if (seal === 'other')
-        out[ANNOTATIONS.claimSeal] = `aaaaaaaa${(theirs[ANNOTATIONS.claimSeal] ?? '').slice(8)}`;
+      const unreadable = `aaaaaaaa${seal.slice(8)}`;
+      out[ANNOTATIONS.claimSeal] =
+        wants.claimSeal === 'other'
+          ? unreadable
+          : sourced(wants.claimSeal, had[ANNOTATIONS.claimSeal] ?? '', seal);
     }
     if (typeof wants.createIntent === 'string') out[ANNOTATIONS.createIntent] = wants.createIntent;
     else if (wants.createIntent !== undefined) {
@@ -372,8 +368,7 @@ class Town {
       out[ANNOTATIONS.createIntent] = JSON.stringify({ at, try: 1, skip: [id(skip)], uid: uid(whom) });
     }
     if (wants.deployedLease !== undefined) out[ANNOTATIONS.deployedLease] = wants.deployedLease;
-    if (wants.adopt !== undefined)
-      out[ANNOTATIONS.adopt] = (id(wants.adopt as Source) as string | undefined) ?? wants.adopt;
+    if (wants.adopt !== undefined) out[ANNOTATIONS.adopt] = id(wants.adopt);
     if (wants.asks !== undefined) out[ANNOTATIONS[wants.asks]] = 'once';
     return out;
   }
@@ -408,5 +403,21 @@ class Town {
     }
     const outwards = this.#aliases.reduce((out, [own, alias]) => out.replaceAll(own, alias), body);
     return { ...answer, body: Buffer.from(outwards) };
+  }
+}
+
+/** A part of what is written, by where it comes from; a text of the author's own stands for itself. */
+function sourced(source: string, own: string, victims: string): string {
+  switch (source as Source) {
+    case 'own':
+      return own;
+    case 'victim':
+      return victims;
+    case 'dead':
+      return '00000000-dead-4000-8000-000000000000';
+    case 'nothing':
+      return '';
+    default:
+      return source;
   }
 }
