@@ -43,6 +43,7 @@ export default defineConfig({
         test: {
           name: 'scenarios',
           include: ['test/scenarios/**/*.test.ts'],
+          exclude: ['test/scenarios/**/*.long.test.ts'],
           environment: 'node',
           testTimeout: 60_000,
           ...SHARED_PROCESS,

@@ -25,6 +25,7 @@ export const ANNOTATIONS = {
   requestRedeploy: `${GROUP}/request-redeploy`,
   externalId: `${GROUP}/external-id`,
   claim: `${GROUP}/claim`,
+  claimSeal: `${GROUP}/claim-seal`,
   createIntent: `${GROUP}/create-intent`,
   deployedLease: `${GROUP}/deployed-lease`,
 } as const;
@@ -78,6 +79,13 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
     writtenBy: 'operator',
     on: 'Box, PolicyBox, Instance',
     meaning: `Installation, marker and uid that claim the record. ${KEPT}`,
+  },
+  claimSeal: {
+    writtenBy: 'operator',
+    on: 'Box, PolicyBox, Instance',
+    meaning:
+      'The seal of the claim: key id, endpoint and owner (percent-encoded), and a keyed hash over the whole claim. A claim ' +
+      `whose seal does not hold counts for nothing by itself. ${KEPT}`,
   },
   createIntent: {
     writtenBy: 'operator',

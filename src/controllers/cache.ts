@@ -4,6 +4,7 @@ import type { Problem } from '../api/resource.ts';
 import { weigh } from '../base/memory-budget.ts';
 import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
 import type { CacheRoom } from './cache-room.ts';
+import { ownPart } from './record/identity/marker.ts';
 import { withoutMisfits } from './record/status/gate.ts';
 import { TOO_LARGE } from './record/status/problems.ts';
 
@@ -19,6 +20,8 @@ const INDEXES = {
   /** By the id of the record that it claims, in annotation or status. */
   id: 'id',
   uid: 'uid',
+  /** By the part of its marker that is its own. */
+  marker: 'marker',
   /** By endpoint and owner of the record that it holds. */
   home: 'home',
   /** By the ids that its spec names without a reference. */
@@ -60,6 +63,7 @@ export class KindCache<R extends AnyResource> {
           referencesOf(resource).map((ref) => referenceKey(ref.kind, resource.metadata.namespace, ref.name)),
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
+        [INDEXES.marker]: ({ metadata }) => [ownPart({ kind, ...metadata })],
         [INDEXES.home]: (resource) => homesOf(resource),
         [INDEXES.names]: (resource) => plainIdsOf(resource),
       },
@@ -99,6 +103,11 @@ export class KindCache<R extends AnyResource> {
 
   isLiving(uid: string): boolean {
     return this.informer.byIndex(INDEXES.uid, uid).length > 0;
+  }
+
+  /** The resource, if there is one, whose marker ends so. */
+  marked(own: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.marker, own);
   }
 
   /** Resources that hold a record of a workspace. */

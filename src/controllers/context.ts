@@ -8,6 +8,8 @@ import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
 import type { Installation } from './installation.ts';
 import type { KeptRecords } from './kept-records.ts';
+import type { Seals } from './record/identity/seal.ts';
+import type { SealTurns } from './record/seal-turns.ts';
 import type { Sources } from './sources.ts';
 
 /** What every controller is given. */
@@ -24,6 +26,9 @@ export interface OperatorContext {
   kube: KubeClient;
   recorder: Recorder;
   installation: Installation;
+  /** Seals of what is written into annotations. */
+  seals: Seals;
+  sealTurns: SealTurns;
   /** Keyed hashes of secret values. */
   digest: Digest;
   /** Contents of Secrets and ConfigMaps. */

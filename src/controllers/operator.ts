@@ -3,7 +3,7 @@ import type { Connection } from '../api/connection.ts';
 import type { Instance } from '../api/instance.ts';
 import type { InstanceLease } from '../api/instance-lease.ts';
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
-import { ANNOTATIONS } from '../api/names.ts';
+import { API_VERSION } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
@@ -43,15 +43,17 @@ import {
   type PortFactory,
 } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
-import { Digest, DIGEST_SECRET } from './digest.ts';
-import { loadInstallation } from './installation.ts';
+import { loadIdentity } from './installation.ts';
+import { DIGEST_SECRET } from './keys.ts';
 import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
 import { policyBoxKind } from './policybox/index.ts';
+import { isClaimedElsewhere } from './record/identity/claim.ts';
 import { RecordReconciler } from './record/reconciler.ts';
-import type { SecretSelector } from './secret-policy.ts';
 import { sameMeaning } from './record/resource.ts';
+import { SealTurns } from './record/seal-turns.ts';
+import type { SecretSelector } from './secret-policy.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
 
@@ -76,6 +78,8 @@ export interface OperatorOptions {
   namespaces?: readonly string[];
   /** What the user gave with `--installation-id`. */
   installationId?: string;
+  /** What the user gave with `--restore`. */
+  restore?: boolean;
   /** Follow the metadata of Secrets, which needs list and watch on them. @defaultValue false */
   watchSecrets?: boolean;
   /** Labels that a Secret has to carry for anything of it to be read. @defaultValue none */
@@ -172,7 +176,9 @@ export class Operator implements Runner {
     });
     const controllers = this.#controllers(full, connectionReconciler);
     const unwatch = this.#watch(controllers, pool, context.sources);
-    const watched = { caches: this.#caches(), clients: () => pool.standings() };
+    const { id: installationId } = context.installation;
+    const watched = { caches: this.#caches(), clients: () => pool.standings(), installationId };
+    this.#tellOfForeigners(installationId);
     if (this.#metrics !== undefined) unwatch.push(this.#metrics.watch(watched));
     try {
       const outcomes = await Promise.allSettled(
@@ -201,17 +207,17 @@ export class Operator implements Runner {
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
-    const { kube, namespace, clock, random, log, recorder, installationId, memory, kept, turns } =
+    const { kube, namespace, clock, random, log, recorder, installationId, restore, memory, kept, turns } =
       this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
       try {
-        const digest = await Digest.load(kube, namespace, signal);
-        const installation = await loadInstallation({
+        const { installation, keys } = await loadIdentity({
           kube,
           namespace,
           confirmedId: installationId,
-          claimedIds: () => this.#claimedInstallations(),
+          restore,
+          hasRecords: () => this.#hasRecords(),
           signal,
         });
         if (installation.unconfirmed !== undefined)
@@ -226,6 +232,7 @@ export class Operator implements Runner {
           own: new Set([DIGEST_SECRET, KEPT_SECRET].map((name) => `${namespace}/${name}`)),
         });
         const secrets = new KnownSecrets();
+        const sealTurns = new SealTurns();
         const context = {
           clock,
           random,
@@ -236,7 +243,8 @@ export class Operator implements Runner {
           kube,
           recorder,
           installation,
-          digest,
+          ...keys,
+          sealTurns,
           sources,
           secrets,
         };
@@ -478,16 +486,28 @@ export class Operator implements Runner {
     return kind === 'PolicyBox' ? instances : [...this.#boxes.namers(id), ...instances];
   }
 
-  #claimedInstallations(): string[] {
-    const ids = new Set<string>();
-    for (const cache of this.#caches()) {
-      for (const { metadata, status } of cache.list()) {
-        const id = metadata.annotations?.[ANNOTATIONS.claim]?.split('/')[0] ?? '';
-        // A record in status is a claim too, though the annotations that name the installation were wiped.
-        if (id !== '' || 'id' in status) ids.add(id);
-      }
-    }
-    return [...ids].toSorted();
+  /** Another installation over the same namespaces is a mistake that shows in nothing that either of them does. */
+  #tellOfForeigners(installationId: string): void {
+    const claimed = this.#caches().flatMap((cache) =>
+      cache.list().filter((resource) => isClaimedElsewhere(resource, installationId)),
+    );
+    const [first] = claimed;
+    if (first === undefined) return;
+    const { recorder, log } = this.#options;
+    const { namespace, name, uid } = first.metadata;
+    log.warn({ resources: claimed.length, namespace, name }, 'resources are claimed by another installation');
+    recorder.event({
+      regarding: { apiVersion: API_VERSION, kind: first.kind, namespace, name, uid },
+      type: 'Warning',
+      reason: 'Conflict',
+      action: 'Start',
+      note: `Another installation of Boxwright claims this ${first.kind}: where two run over the same namespaces, let each look after its own with --namespaces`,
+    });
+  }
+
+  /** Annotations are anybody's to write; status is not. */
+  #hasRecords(): boolean {
+    return this.#caches().some((cache) => cache.list().some(({ status }) => 'id' in status));
   }
 
   #caches(): KindCache<AnyResource>[] {

@@ -2,8 +2,8 @@ import { KINDS, type KindName } from '../api/kinds.ts';
 import { GROUP } from '../api/names.ts';
 import { CONFIG_MAPS, EVENTS, LEASES, SECRETS } from '../kube/index.ts';
 import { KEPT_SECRET } from './connection/index.ts';
-import { DIGEST_SECRET } from './digest.ts';
-import { INSTALLATION_CONFIG_MAP } from './installation.ts';
+import { AUTHORITIES_CONFIG_MAP, INSTALLATION_CONFIG_MAP } from './installation.ts';
+import { DIGEST_SECRET } from './keys.ts';
 
 /** Name of the leader lease unless `--leader-lease-name` says otherwise. */
 export const LEADER_LEASE = 'boxwright-operator';
@@ -90,7 +90,7 @@ export const RIGHTS: readonly Right[] = [
     ...resourceOf(SECRETS),
     verbs: ['create'],
     scope: 'own',
-    why: 'makes the key of its keyed hashes, once',
+    why: 'makes the key of its seals and keyed hashes, once',
   },
   {
     ...resourceOf(SECRETS),
@@ -119,6 +119,13 @@ export const RIGHTS: readonly Right[] = [
     scope: 'own',
     resourceNames: [INSTALLATION_CONFIG_MAP],
     why: 'reads the installation id; confirms it',
+  },
+  {
+    ...resourceOf(CONFIG_MAPS),
+    verbs: ['get'],
+    scope: 'own',
+    resourceNames: [AUTHORITIES_CONFIG_MAP],
+    why: 'tells by its certificates whether this is the cluster of the installation',
   },
   { ...resourceOf(LEASES), verbs: ['create'], scope: 'own', why: 'makes the leader lease, once' },
   {

@@ -7,7 +7,7 @@ import { differences } from './run.ts';
 import { WORKLOADS } from './workloads.ts';
 
 const INTENT = 'kube PATCH instances/web-eu [+create-intent finalizers=1]';
-const CLAIM = 'kube PATCH instances/web-eu [+external-id +claim +deployed-lease -create-intent]';
+const CLAIM = 'kube PATCH instances/web-eu [+external-id +claim +claim-seal +deployed-lease -create-intent]';
 const DEPLOY = 'service POST /services/instances';
 const TERMINATE = 'service DELETE /services/instances/{id}?operation=terminate';
 const DELETE = 'service DELETE /services/instances/{id}?operation=delete';

@@ -138,6 +138,8 @@ function neutral(text: string, names: ReadonlyMap<string, string>): string {
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
       .replace(/\beb-[a-z0-9]{5}\b/g, '<service>')
       .replace(/\b[a-z2-7]{8}:[a-z2-7]{32}\b/g, '<keyed hash>')
+      .replace(/\b[a-z2-7]{8}\/([^/"\\]+\/[^/"\\]+)\/[a-z2-7]{32}\b/g, '<key>/$1/<seal>')
+      .replace(/http%3A%2F%2F127\.0\.0\.1%3A\d+/g, '<endpoint>')
       // In JSON, and in the JSON that an annotation holds.
       .replace(/(\\?")[a-z2-7]{24}\1/g, '$1<hash>$1')
       .replace(/http:\/\/127\.0\.0\.1:\d+/g, '<endpoint>')

@@ -90,11 +90,15 @@ function claimText({ metadata }: Shown): string {
   return JSON.stringify([annotations[ANNOTATIONS.externalId], annotations[ANNOTATIONS.claim]]);
 }
 
-/** Tries only grow, and what is skipped stays skipped, unless somebody has damaged the text. */
+/** Tries only grow, and what is skipped stays skipped, unless somebody has damaged the text, or it was never sealed. */
 function isNext(before: string, after: string): boolean {
   try {
-    const [was, is] = [JSON.parse(before), JSON.parse(after)] as { try?: number; skip?: string[] }[];
-    if (typeof was?.try !== 'number') return true;
+    const [was, is] = [JSON.parse(before), JSON.parse(after)] as {
+      try?: number;
+      skip?: string[];
+      seal?: string;
+    }[];
+    if (typeof was?.try !== 'number' || was.seal === undefined) return true;
     return (is?.try ?? 0) >= was.try && (was.skip ?? []).every((id) => is?.skip?.includes(id) === true);
   } catch {
     return true;

@@ -92,11 +92,13 @@ describe('a claim', () => {
     expect(shown(world, 'web').metadata.annotations?.[CLAIM]).toBeDefined();
   });
 
-  it('that differs from status is a conflict', async () => {
+  it('that differs from status is overwritten: nothing shows that the operator wrote it', async () => {
     const world = await withBox();
+    const { annotations } = shown(world, 'web').metadata;
     await patch(world, 'web', { annotations: { [EXTERNAL_ID]: 'another' } });
-    await world.until(() => reasonOf(world, 'web') === 'False Conflict');
-    expect(world.condition('Box', 'web', 'Ready')?.message).toContain('another');
+    await world.until(() => shown(world, 'web').metadata.annotations?.[EXTERNAL_ID] !== 'another');
+    expect(shown(world, 'web').metadata.annotations).toEqual(annotations);
+    expect(reasonOf(world, 'web')).toBe('True Settled');
   });
 
   it('is taken up by what a backup brings back: another uid, the old annotations, status or none', async () => {

@@ -7,6 +7,7 @@ import type { Tracer } from '../../src/base/tracer.ts';
 import { settle, VirtualClock } from '../../src/base/virtual-clock.ts';
 import { kindOf, type KindName } from '../../src/api/kinds.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
+import { INSTALLATION_CONFIG_MAP } from '../../src/controllers/installation.ts';
 import {
   apiVersionOf,
   pathOf,
@@ -101,8 +102,15 @@ export class World {
     this.user = new KubeClient(this.kube, { clock: this.clock, random: () => 0.5, fieldManager: 'user' });
   }
 
+  /** The id that the installation has given itself. */
+  get installationId(): string {
+    const ref = { namespace: 'boxwright-system', name: INSTALLATION_CONFIG_MAP };
+    const { data } = (this.kube.get(CONFIG_MAPS, ref) ?? {}) as { data?: { id?: string } };
+    return data?.id ?? '';
+  }
+
   /** Starts an operator process; it runs until {@link kill} or the end. */
-  start(): void {
+  start(flags: { installationId?: string; restore?: boolean } = {}): void {
     const process = new Mortal(this.clock);
     const { clock } = process;
     const random = seeded(11);
@@ -116,6 +124,7 @@ export class World {
         endpoints: { allowedHosts: [] },
         watchSecrets: this.#options.watchSecrets === true,
         keepCredentials: this.#options.keepCredentials === true,
+        ...flags,
       },
       {
         clock,

@@ -86,6 +86,14 @@
     - get
     - patch
 - apiGroups:
+    - ""
+  resources:
+    - configmaps
+  resourceNames:
+    - kube-root-ca.crt
+  verbs:
+    - get
+- apiGroups:
     - coordination.k8s.io
   resources:
     - leases
@@ -163,5 +171,5 @@
     - update
 {{- end }}
 {{- define "boxwright.ownAnnotations" -}}
-['boxwright.dev/external-id', 'boxwright.dev/claim', 'boxwright.dev/create-intent', 'boxwright.dev/deployed-lease']
+['boxwright.dev/external-id', 'boxwright.dev/claim', 'boxwright.dev/claim-seal', 'boxwright.dev/create-intent', 'boxwright.dev/deployed-lease']
 {{- end }}

@@ -101,6 +101,7 @@ export function settingsOf(flags: OperatorFlags): OperatorSettings {
     namespace: flags.namespace ?? podNamespace() ?? DEFAULT_NAMESPACE,
     ...(flags.namespaces.length === 0 ? {} : { namespaces: flags.namespaces }),
     ...(flags.installationId === undefined ? {} : { installationId: flags.installationId }),
+    restore: flags.restore,
     watchSecrets: flags.watchSecrets,
     ...(flags.secretSelector === undefined ? {} : { secretSelector: secretSelectorOf(flags.secretSelector) }),
     keepCredentials: flags.keepCredentials,

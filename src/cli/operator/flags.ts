@@ -46,6 +46,14 @@ export const OPERATOR_FLAGS = {
     type: 'text',
     description: 'confirms which installation this is, after a restore or a move to another cluster',
   },
+  restore: {
+    flag: '--restore [boolean]',
+    env: 'BOXWRIGHT_RESTORE',
+    type: 'boolean',
+    default: false,
+    description:
+      'for one start after a restore: let claims of this installation count that are not sealed, or whose key is lost, where the record has the type, owner and name of the resource and nobody else has it',
+  },
   watchSecrets: {
     flag: '--watch-secrets [boolean]',
     env: 'BOXWRIGHT_WATCH_SECRETS',

@@ -37,6 +37,7 @@ export interface WiringSettings {
   /** Look after these only; absent: all. */
   namespaces?: readonly string[];
   installationId?: string;
+  restore?: boolean;
   /** Follow the metadata of Secrets, which needs list and watch on them. @default false */
   watchSecrets?: boolean;
   /** Labels that a Secret has to carry for anything of it to be read. @default none */
@@ -86,6 +87,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     namespace,
     namespaces,
     installationId,
+    restore,
     watchSecrets,
     secretSelector,
     keepCredentials,
@@ -126,6 +128,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     namespace,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
+    ...(restore === undefined ? {} : { restore }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     ...(secretSelector === undefined ? {} : { secretSelector }),
     ...(keepCredentials === undefined ? {} : { keepCredentials }),

@@ -6,6 +6,7 @@ import type { BoxRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, readFile, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
+import { domainOf } from '../digest.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
 import { DRAFT_FORGOTTEN, draftKind, shownOf } from '../draft/kind.ts';
@@ -60,8 +61,9 @@ async function resolveBox(
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
   const { secrets } = pass.handle;
+  const domain = domainOf(box);
   const sum = { files: 0, secrets: 0 };
-  const reading = { namespace, sources, digest, secrets, signal, secretsAfter, sum };
+  const reading = { domain, sources, digest, secrets, signal, secretsAfter, sum };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,
@@ -84,7 +86,7 @@ async function resolveBox(
   const { description, requirements } = box.spec;
   const finalName = finalNameOf(box);
   const fields = { description, requirements };
-  const hash = digest.of(
+  const inner = digest.of(
     canonicalJson({
       finalName,
       fields,
@@ -92,6 +94,7 @@ async function resolveBox(
     }),
     hashOfVariables(variables.variables),
   );
+  const hash = digest.shown(domain, 'draftHash', inner);
   return {
     kind: 'ready',
     desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },
@@ -114,7 +117,10 @@ function misnested({ kind, path }: Misnesting): string {
 async function unknownBox(pass: BoxPass, boxes: KindCache<Box>): Promise<Verdict | undefined> {
   const { resource, handle, priority, signal } = pass;
   for (const { name, boxId: id } of resource.spec.variables) {
-    if (id === undefined || boxes.claimants(id).length > 0) continue;
+    const { namespace } = resource.metadata;
+    const isHere = ({ metadata, status }: Box): boolean =>
+      metadata.namespace === namespace && status.id === id;
+    if (id === undefined || boxes.claimants(id).some(isHere)) continue;
     const field = `spec.variables: variable "${name}"`;
     const problem = await plainIdProblem(pass, { field, noun: 'box', id }, () =>
       handle.client.boxes.read(id, { priority, signal }),
@@ -130,7 +136,9 @@ export function nestedIn({ metadata }: Box, boxes: KindCache<Box>): FindNested {
   return ({ boxRef, boxId }) => {
     if (boxRef !== undefined) return boxes.get(`${namespace}/${boxRef.name}`);
     if (boxId === undefined) return undefined;
-    return boxes.claimants(boxId).find((other) => other.metadata.namespace === namespace);
+    return boxes
+      .claimants(boxId)
+      .find((other) => other.metadata.namespace === namespace && other.status.id === boxId);
   };
 }
 

@@ -9,8 +9,9 @@ export function testFile(
   return {
     path,
     fileName: path.split('.').at(-1) ?? path,
-    hmac: `key:${content}`,
-    hashOf: (bytes) => `key:${Buffer.from(bytes).toString()}`,
+    hmac: `inner:${content}`,
+    shown: `key:${content}`,
+    hashOf: (bytes) => `inner:${Buffer.from(bytes).toString()}`,
     contentType: 'text/x-shellscript',
     open: () => Promise.resolve({ kind: 'found', bytes: Buffer.from(now), release: () => undefined }),
     ...more,

@@ -42,7 +42,7 @@ describe('a file that was uploaded', () => {
   });
 
   it('counts as what this process uploaded last, whatever status says still', () => {
-    const uploads: Uploads = new Map([['events.install', { hmac: 'key:two', blob: BLOB }]]);
+    const uploads: Uploads = new Map([['events.install', { hmac: 'inner:two', blob: BLOB }]]);
     expect(blobOf(file('two'), uploads, stale)).toEqual(BLOB);
   });
 });

@@ -23,7 +23,7 @@ export function blobOf(
   const own = uploads.get(file.path);
   if (own?.hmac === file.hmac) return own.blob;
   const old = noted(file.path);
-  return old?.hmac === file.hmac ? { url: old.url } : undefined;
+  return old?.hmac === file.shown ? { url: old.url } : undefined;
 }
 
 /** A record that names them was taken. */

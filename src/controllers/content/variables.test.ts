@@ -48,7 +48,8 @@ function contextWith(
   const sum = { files: 0, secrets: 0 };
   const { signal } = new AbortController();
   const secrets = new SecretSet();
-  return { namespace: 'shop', sources, digest, secrets, signal, sum, asked, ...more };
+  const domain = { kind: 'Box', namespace: 'shop', name: 'web' };
+  return { domain, sources, digest, secrets, signal, sum, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {

@@ -8,8 +8,9 @@ import { VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import { MASK, type SecretSet } from '../../base/masking/secret-set.ts';
 import type { VariableRecord } from '../../service/index.ts';
-import type { Digest } from '../digest.ts';
+import type { Digest, Domain } from '../digest.ts';
 import { mergeList } from '../merge.ts';
+import { fileField } from '../record/status/present-hashes.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import type { Missing, OpenContent, ReadOptions, SourceRef, Sources } from '../sources.ts';
 import { sameNumber } from './normalised.ts';
@@ -22,6 +23,8 @@ export interface DesiredFile {
   fileName: string;
   /** Keyed hash of the content. */
   hmac: string;
+  /** The same as status shows it. */
+  shown: string;
   contentType: string;
   /** The same hash of other content. */
   hashOf(bytes: Uint8Array): string;
@@ -63,7 +66,8 @@ type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverr
 
 /** What resolving needs besides the variables. */
 export interface ResolveContext {
-  namespace: string;
+  /** The resource that declares them. */
+  domain: Domain;
   sources: Sources;
   digest: Digest;
   /** Learns every value that comes from a Secret: it is sent to the service, which may quote it. */
@@ -122,7 +126,7 @@ async function resolveOne(
 
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
-    const content = await context.sources.read(context.namespace, ref, readOptions(context));
+    const content = await context.sources.read(context.domain.namespace, ref, readOptions(context));
     if (content.kind === 'missing') return waitsFor(content);
     const { byteLength } = content.bytes;
     context.sum.secrets += byteLength;
@@ -180,13 +184,18 @@ export async function readFile(
       : source.secretKeyRef !== undefined
         ? { kind: 'Secret', ...source.secretKeyRef }
         : undefined;
-  const { namespace, sources, secrets, sum, digest } = context;
+  const { domain, sources, secrets, sum, digest } = context;
+  const { namespace } = domain;
   const hashOf = (bytes: Uint8Array): string => {
     if (ref?.kind === 'Secret' && bytes.byteLength > 0) secrets.note(Buffer.from(bytes).toString('utf8'));
     return digest.of('file', bytes);
   };
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
   const file = { path, fileName, contentType, hashOf };
+  const hashed = (hmac: string): Pick<DesiredFile, 'hmac' | 'shown'> => ({
+    hmac,
+    shown: digest.shown(domain, fileField(path), hmac),
+  });
   if (ref === undefined) {
     const bytes = Buffer.from(source.inline ?? '', 'utf8');
     const open = (): Promise<OpenContent> =>
@@ -195,7 +204,7 @@ export async function readFile(
         bytes: Buffer.from(source.inline ?? '', 'utf8'),
         release: () => undefined,
       });
-    return { ...file, hmac: hashOf(bytes), open };
+    return { ...file, ...hashed(hashOf(bytes)), open };
   }
   const content = await sources.hashed(namespace, ref, hashOf, readOptions(context));
   if (content.kind === 'missing') return waitsFor(content);
@@ -209,7 +218,7 @@ export async function readFile(
   // What is sent is read anew: a Secret has no version that would tell whether it is still the same.
   const open = (signal: AbortSignal): Promise<OpenContent> =>
     sources.open(namespace, ref, { signal, after: context.secretsAfter });
-  return { ...file, hmac: content.hash, open };
+  return { ...file, ...hashed(content.hash), open };
 }
 
 function readOptions({ signal, secretsAfter }: Omit<ResolveContext, 'boxId'>): ReadOptions {

@@ -21,7 +21,7 @@ const MARKER = 'bw-marker';
 const SCRIPT = {
   event: 'install',
   destinationPath: undefined,
-  file: testFile('events.install', 'echo', { hmac: 'k:echo', hashOf: () => 'k:echo' }),
+  file: testFile('events.install', 'echo', { hmac: 'k:echo', shown: 'k:echo', hashOf: () => 'k:echo' }),
 };
 
 function draft(more: Partial<Draft> = {}): Draft {
@@ -272,7 +272,7 @@ describe('a refusal', () => {
     expect(await bench.settle(declared)).toBe('Refused');
     await bench.settle(draft({ hash: 'k:three', events: [SCRIPT] }));
     expect(uploads).toBe(1);
-    const file = { ...SCRIPT.file, hmac: 'k:other', hashOf: () => 'k:other' };
+    const file = { ...SCRIPT.file, hmac: 'k:other', shown: 'k:other', hashOf: () => 'k:other' };
     await bench.settle(draft({ hash: 'k:four', events: [{ ...SCRIPT, file }] }));
     expect(uploads).toBe(2);
   });

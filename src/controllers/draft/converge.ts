@@ -277,7 +277,7 @@ function inPlace<R extends DraftResource>(
   record: BoxRecord,
 ): StatusFields<R> {
   const files = filesOf(draft)
-    .map((file) => ({ path: file.path, hmac: file.hmac, url: urlOf(file).url }))
+    .map((file) => ({ path: file.path, hmac: file.shown, url: urlOf(file).url }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const { variables, profile } = ownedBy(draft);
   return {

@@ -12,7 +12,8 @@ import {
   type Plan,
 } from './draft.ts';
 
-const file = (path: string): DesiredFile => testFile(path, path, { fileName: path, hmac: `hmac of ${path}` });
+const file = (path: string): DesiredFile =>
+  testFile(path, path, { fileName: path, hmac: `hmac of ${path}`, shown: `hmac of ${path}` });
 const script = (event: string, destinationPath?: string): DesiredEvent => ({
   event,
   destinationPath,

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../base/hash.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
+import { domainOf } from '../digest.ts';
 import type { DesiredInstance } from './desired.ts';
 import { deployedSource, sourceNote } from './lease/note.ts';
 import type { LeaseChoice } from './lease/source.ts';
@@ -86,6 +87,10 @@ function hashOnRecord(
     managed,
   );
   return variablesDiffer
-    ? context.digest.of('on record', canonicalJson(record.variables ?? []))
+    ? context.digest.shown(
+        domainOf(pass.resource),
+        'appliedHash',
+        context.digest.of('on record', canonicalJson(record.variables ?? [])),
+      )
     : desired.hash;
 }

@@ -11,6 +11,7 @@ import { nestedIn } from '../box/index.ts';
 import type { KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
+import { domainOf, type Digest } from '../digest.ts';
 import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
@@ -75,10 +76,12 @@ export async function resolveInstance(
     const unknown = await unknownId(pass);
     if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   }
+  const { digest } = context;
+  const domain = domainOf(resource);
   const resolveContext = {
-    namespace: metadata.namespace,
+    domain,
     sources: context.sources,
-    digest: context.digest,
+    digest,
     secrets: pass.handle.secrets,
     signal,
     secretsAfter,
@@ -111,14 +114,14 @@ export async function resolveInstance(
       name: finalNameOf(resource),
       boxId,
       policyBoxId,
-      ...contentOf(resource, references),
+      ...contentOf(resource, references, digest),
       variables: resolved,
       contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
       policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
       hash:
         variables.kind === 'waiting' && applied !== undefined
           ? applied
-          : context.digest.of('variables', hashOfVariables(resolved)),
+          : digest.shown(domain, 'appliedHash', digest.of('variables', hashOfVariables(resolved))),
       tags: spec.tags,
       lease,
       requests: requestsOf(resource),
@@ -170,11 +173,23 @@ export function misfitOf(
 function contentOf(
   instance: Instance,
   { boxes }: InstanceReferences,
+  digest: Digest,
 ): Pick<DesiredInstance, 'boxDraft' | 'nested'> {
   const { boxRef } = instance.spec;
-  const box = boxRef === undefined ? undefined : boxes.get(`${instance.metadata.namespace}/${boxRef.name}`);
+  const { namespace } = instance.metadata;
+  const box = boxRef === undefined ? undefined : boxes.get(`${namespace}/${boxRef.name}`);
   if (box === undefined || box.problems !== undefined) return { boxDraft: undefined, nested: [] };
-  return { boxDraft: box.status.draftHash, nested: nestedDrafts(box, nestedIn(box, boxes)) };
+  // Its own controller may not have written it anew yet.
+  const present = (name: string, hash: string): string =>
+    digest.present({ kind: 'Box', namespace, name }, 'draftHash', hash);
+  const { draftHash } = box.status;
+  return {
+    boxDraft: draftHash === undefined ? undefined : present(box.metadata.name, draftHash),
+    nested: nestedDrafts(box, nestedIn(box, boxes)).map((one) => ({
+      ...one,
+      draftHash: present(one.name, one.draftHash),
+    })),
+  };
 }
 
 /** What is wrong with the plain ids that the deploy names. */

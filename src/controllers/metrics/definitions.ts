@@ -33,6 +33,12 @@ export const DOMAIN_METRICS = {
     labels: KIND,
     buckets: LONG_BUCKETS,
   },
+  foreignClaims: {
+    name: 'boxwright_resources_claimed_elsewhere',
+    type: 'gauge',
+    help: 'Resources whose claim names another installation of Boxwright: nothing is done to them here.',
+    labels: KIND,
+  },
   deleting: {
     name: 'boxwright_resources_deleting',
     type: 'gauge',

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { MetricDefinition, Metrics } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { ControllerObserver } from '../context.ts';
+import { isClaimedElsewhere } from '../record/identity/claim.ts';
 import {
   armedLease,
   credentialsFailingSince,
@@ -33,6 +34,7 @@ export interface ClientStanding {
 export interface Watched {
   caches: readonly KindCache<AnyResource>[];
   clients: () => readonly ClientStanding[];
+  installationId: string;
 }
 
 const BREAKER_STATES = ['closed', 'open', 'halfOpen'] as const;
@@ -144,6 +146,12 @@ export class DomainMetrics {
       for (const { kind } of this.#watched?.caches ?? []) sums.add({ kind }, 0);
       this.#each((kind, resource) => {
         if (deletingSince(resource) !== undefined) sums.add({ kind });
+      });
+    });
+    add(TABLE.foreignClaims, (sums) => {
+      const installationId = this.#watched?.installationId ?? '';
+      this.#each((kind, resource) => {
+        if (isClaimedElsewhere(resource, installationId)) sums.add({ kind });
       });
     });
     add(TABLE.deletionOldest, (sums) =>

@@ -6,6 +6,7 @@ import type { ResourceType } from '../../kube/index.ts';
 import type { BoxRecord, ProviderRecord, Read } from '../../service/index.ts';
 import { hashOfVariables, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
+import { domainOf } from '../digest.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
 import { DRAFT_FORGOTTEN, draftKind, shownOf } from '../draft/kind.ts';
@@ -52,12 +53,14 @@ export function policyBoxKind(options: {
 async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Promise<Resolution<Draft>> {
   const { resource, handle, signal, secretsAfter } = pass;
   const { spec, metadata } = resource;
+  const { digest } = context;
+  const domain = domainOf(resource);
   const variables = await resolveVariables(
     { 'spec.variables': spec.variables },
     {
-      namespace: metadata.namespace,
+      domain,
       sources: context.sources,
-      digest: context.digest,
+      digest,
       secrets: handle.secrets,
       signal,
       secretsAfter,
@@ -76,10 +79,8 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
   };
   const name = finalNameOf({ spec, metadata });
   const fields = { description: spec.description };
-  const hash = context.digest.of(
-    canonicalJson({ name, fields, asked }),
-    hashOfVariables(variables.variables),
-  );
+  const inner = digest.of(canonicalJson({ name, fields, asked }), hashOfVariables(variables.variables));
+  const hash = digest.shown(domain, 'draftHash', inner);
   return {
     kind: 'ready',
     desired: { name, fields, asked, variables: variables.variables, events: [], hash },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Rival } from './claims.ts';
 import { AbsenceLog, type Existence } from './existence.ts';
 import { decideRecord, type Adoptee, type RecordObservation, type RecordStep } from './decide.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
@@ -16,6 +17,7 @@ type Step = RecordStep<Rec, string>;
 function seen(more: Partial<Seen> = {}): Seen {
   return {
     noun: 'box',
+    plural: 'boxes',
     deleting: false,
     hasFinalizer: true,
     orphan: false,
@@ -25,7 +27,10 @@ function seen(more: Partial<Seen> = {}): Seen {
     unconfirmed: undefined,
     claim: { kind: 'none' },
     statusId: false,
-    rival: undefined,
+    rival: () => undefined,
+    isMarked: () => false,
+    restore: false,
+    isBorrowed: false,
     adopt: undefined,
     former: [],
     connection: { kind: 'ready' },
@@ -45,7 +50,14 @@ function seen(more: Partial<Seen> = {}): Seen {
 const decide = (more: Partial<Seen>): Step => decideRecord(seen(more));
 const reason = (step: Step): string => (step.do === 'report' ? step.verdict.reason : step.do);
 const MINE = { kind: 'mine', id: 'r1', restore: false } as const;
-const FOREIGN = { kind: 'conflict', message: 'copied' } as const;
+const FOREIGN = { kind: 'conflict', message: 'of another installation' } as const;
+const VOID = { kind: 'void', message: 'copied', id: 'r1' } as const;
+/** Another that comes first, however the record looks. */
+const rival = (more: Partial<Rival> = {}): Seen['rival'] => {
+  return () => ({ name: 'Box "other"', isTie: false, isBeyondDoubt: false, ...more });
+};
+/** One that may come first until the record is read. */
+const TIE: Seen['rival'] = (record) => (record === undefined ? rival({ isTie: true })(record) : undefined);
 const found: NonNullable<Seen['existence']> = {
   kind: 'seen',
   value: { kind: 'found', record: { id: 'r1' }, startedAt: 0 },
@@ -323,13 +335,68 @@ describe('a record that is ours', () => {
     expect(reason(decide({ claim: MINE, existence: gone, observeOnly: true }))).toBe('RecordMissing');
   });
 
-  it('is not touched when an older resource has it', () => {
-    expect(reason(decide({ claim: MINE, rival: 'Box "other"', existence: found }))).toBe('Conflict');
+  it('is not touched when another resource comes first', () => {
+    expect(reason(decide({ claim: MINE, rival: rival() }))).toBe('Conflict');
+    expect(reason(decide({ claim: MINE, rival: rival(), existence: found }))).toBe('Conflict');
+  });
+
+  it('is looked at where only its marker can tell whose it is', () => {
+    expect(decide({ claim: MINE, rival: TIE })).toEqual({ do: 'look', at: 'existence' });
+    expect(decide({ claim: MINE, rival: TIE, existence: found })).toMatchObject({ do: 'converge' });
+    const unseen: Seen['existence'] = { kind: 'failed', verdict: verdict('Unknown', 'x') };
+    expect(reason(decide({ claim: MINE, rival: TIE, existence: unseen }))).toBe('Conflict');
   });
 });
 
 const deleting = { deleting: true };
 const held = (more: Partial<Seen>): string => reason(decide({ ...deleting, claim: MINE, ...more }));
+
+describe('a claim that says nothing by itself', () => {
+  const restored: NonNullable<Seen['restored']> = {
+    kind: 'seen',
+    value: { kind: 'free', isEnded: false, record: { id: 'r1' } },
+    startedAt: 0,
+  };
+  const none = lookedFor({ kind: 'none' });
+
+  it('counts where the record carries the marker; else nothing is sent, and nothing created', () => {
+    expect(decide({ claim: VOID })).toEqual({ do: 'look', at: 'search' });
+    expect(decide({ claim: VOID, search: lookedFor({ kind: 'one', id: 'r1' }) })).toEqual({
+      do: 'claim',
+      id: 'r1',
+    });
+    for (const value of [{ kind: 'none' }, { kind: 'terminated', ids: ['r1'] }] satisfies SearchOutcome[]) {
+      expect(reason(decide({ claim: VOID, search: lookedFor(value) }))).toBe('Conflict');
+    }
+    const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: true } as const;
+    expect(reason(decide({ claim: VOID, connection }))).toBe('Conflict');
+  });
+
+  it('is overwritten by an adoption', () => {
+    expect(decide({ claim: VOID, adopt: 'r2' })).toEqual({ do: 'look', at: 'adoptee' });
+  });
+
+  it('counts with --restore where the record fits, as does one whose key is lost', () => {
+    expect(decide({ claim: VOID, restore: true, search: none })).toEqual({ do: 'look', at: 'restored' });
+    expect(decide({ claim: VOID, restore: true, search: none, restored })).toEqual({ do: 'claim', id: 'r1' });
+    const unreadable = { kind: 'conflict', message: 'sealed', id: 'r1' } as const;
+    expect(reason(decide({ claim: unreadable, restored }))).toBe('Conflict');
+    expect(decide({ claim: unreadable, restore: true, restored })).toEqual({ do: 'claim', id: 'r1' });
+    expect(reason(decide({ claim: FOREIGN, restore: true, restored }))).toBe('Conflict');
+  });
+});
+
+describe('an installation whose id was given by hand', () => {
+  const marked = lookedFor({ kind: 'one', id: 'r1' });
+
+  it('claims what carries its markers only with --restore, for another cluster may have made it', () => {
+    expect(reason(decide({ isBorrowed: true, search: marked }))).toBe('Conflict');
+    expect(reason(decide({ ...deleting, isBorrowed: true, search: marked }))).toBe('Conflict');
+    expect(decide({ isBorrowed: true, restore: true, search: marked })).toEqual({ do: 'claim', id: 'r1' });
+    const own = { isBorrowed: true, intent: intended('unknown'), search: marked };
+    expect(decide(own)).toEqual({ do: 'claim', id: 'r1' });
+  });
+});
 
 describe('deleting', () => {
   it('removes the record, and lets go once that is proved gone', () => {
@@ -371,23 +438,30 @@ describe('deleting', () => {
     );
   });
 
-  it('lets go in conflict, except for what an intent of its own may have made', () => {
-    expect(decide({ ...deleting, claim: FOREIGN })).toMatchObject({ do: 'release' });
-    expect(decide({ ...deleting, claim: MINE, rival: 'Box "other"' })).toMatchObject({ do: 'release' });
-    const own = { ...deleting, intent: intended('unknown') };
-    expect(decide({ ...own, claim: FOREIGN })).toEqual({ do: 'look', at: 'search' });
+  it('is not let go because of what another installation, or another resource, says', () => {
+    expect(held({ claim: FOREIGN })).toBe('Conflict');
+    expect(held({ rival: rival(), existence: found })).toBe('Conflict');
+    const said = decide({ ...deleting, claim: FOREIGN });
+    expect(said.do === 'report' && said.verdict.message).toContain('kubectl get boxes -o name | xargs');
   });
 
-  it("never removes an older claimant's record, an intent of its own or not", () => {
-    const own = {
-      ...deleting,
-      claim: MINE,
-      rival: 'Box "other"',
-      intent: intended('unknown'),
-      existence: found,
-    };
-    expect(decide(own)).toEqual({ do: 'look', at: 'search' });
-    expect(decide({ ...own, search: lookedFor({ kind: 'none' }, 90_000) })).toMatchObject({ do: 'release' });
+  it('lets go where the claim says nothing, and no record carries the marker', () => {
+    expect(decide({ ...deleting, claim: VOID })).toEqual({ do: 'look', at: 'search' });
+    const none = decide({ ...deleting, claim: VOID, search: lookedFor({ kind: 'none' }) });
+    expect(none).toMatchObject({ do: 'release' });
+    const one = decide({ ...deleting, claim: VOID, search: lookedFor({ kind: 'one', id: 'r2' }) });
+    expect(one).toEqual({ do: 'claim', id: 'r2' });
+  });
+
+  it("never removes another's record, and lets go where that one's right is beyond doubt", () => {
+    const others = { ...deleting, claim: MINE, rival: rival({ isBeyondDoubt: true }) };
+    expect(decide(others)).toEqual({ do: 'look', at: 'existence' });
+    expect(decide({ ...others, existence: found })).toMatchObject({ do: 'release' });
+    expect(reason(decide({ ...others, existence: found, isMarked: () => true }))).toBe('Conflict');
+    expect(reason(decide({ ...others, existence: found, isMarked: () => undefined }))).toBe('Conflict');
+    expect(reason(decide({ ...others, existence: found, intent: intended('unknown') }))).toBe('Conflict');
+    const gone: NonNullable<Seen['existence']> = { kind: 'seen', value: absent(), startedAt: 0 };
+    expect(decide({ ...others, rival: rival(), existence: gone })).toMatchObject({ do: 'release' });
   });
 
   it('waits for the outcome of a create before it lets go', () => {

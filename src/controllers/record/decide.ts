@@ -3,6 +3,7 @@ import type { ServiceErrorCode } from '../../service/index.ts';
 import { decideForgetting, decideFound, letGo } from './former/decide.ts';
 import type { Former } from './former/list.ts';
 import type { FormerSight, Seen } from './former/formers.ts';
+import type { Rival } from './claims.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import type { Existence } from './existence.ts';
 import { MAX_SKIP, type CreateIntent } from './identity/intent.ts';
@@ -48,6 +49,8 @@ export type Adoptee<Rec> =
  */
 export interface RecordObservation<Rec, Desired> {
   noun: string;
+  /** The kind, as kubectl takes it. */
+  plural: string;
   deleting: boolean;
   hasFinalizer: boolean;
   /** Policy Orphan, or management Observe: the record is never deleted. */
@@ -61,8 +64,14 @@ export interface RecordObservation<Rec, Desired> {
   claim: ClaimJudgement;
   /** `status.id` is there. */
   statusId: boolean;
-  /** The older resource here that holds the same record, in words. */
-  rival: string | undefined;
+  /** The resource here that comes before this one for the record; `record`: as it was read, where it was. */
+  rival: (record: Rec | undefined) => Rival | undefined;
+  /** Whether the record carries the resource's marker; undefined: it does not show. */
+  isMarked: (record: Rec) => boolean | undefined;
+  /** An administrator's word for this start: what this installation may have claimed counts where nothing says otherwise. */
+  restore: boolean;
+  /** The installation's id was given by hand, and its key is not here: another cluster may have made what carries markers. */
+  isBorrowed: boolean;
   adopt: string | undefined;
   /** Earlier records, as status names them. */
   former: readonly Former[];
@@ -98,11 +107,12 @@ export interface RecordObservation<Rec, Desired> {
   search?: Looked<SearchOutcome>;
   existence?: Looked<Existence<Rec>>;
   adoptee?: Looked<Adoptee<Rec>>;
+  restored?: Looked<Adoptee<Rec>>;
   formerSeen?: FormerSight<Rec>;
 }
 
 /** The parts of an observation that cost calls. */
-export type Look = 'desired' | 'search' | 'existence' | 'adoptee' | 'former';
+export type Look = 'desired' | 'search' | 'existence' | 'adoptee' | 'restored' | 'former';
 
 /** The one next step for a resource, as far as identity, creation and deletion go. */
 export type RecordStep<Rec, Desired> =
@@ -143,19 +153,82 @@ export function decideRecord<Rec, Desired>(seen: RecordObservation<Rec, Desired>
   if (seen.deleting && !seen.hasFinalizer) return { do: 'nothing' };
   if (seen.unconfirmed !== undefined) return report(verdict('Conflict', seen.unconfirmed));
   if (seen.deleting) return decideDeletion(seen);
-  if (seen.claim.kind === 'conflict') return report(verdict('Conflict', seen.claim.message));
-  if (seen.rival !== undefined) return report(verdict('Conflict', rivalMessage(seen.rival, seen.noun)));
-  if (seen.claim.kind === 'mine' && (seen.claim.restore || (!seen.hasFinalizer && !seen.observeOnly))) {
-    // Wiped by a replace, or never there with managementPolicy Observe: without a finalizer a deletion would
-    // leave the record behind. It takes no connection, and does not wait for one.
-    return { do: 'claim', id: seen.claim.id };
+  const { claim, connection } = seen;
+  if (claim.kind === 'conflict')
+    return decideRestore(seen, claim) ?? report(verdict('Conflict', claim.message));
+  if (claim.kind === 'mine') {
+    const rival = rivalOf(seen);
+    if (rival !== undefined) return rival;
+    if (claim.restore || (!seen.hasFinalizer && !seen.observeOnly)) {
+      // Wiped by a replace, or never there with managementPolicy Observe: without a finalizer a deletion would
+      // leave the record behind. It takes no connection, and does not wait for one.
+      return { do: 'claim', id: claim.id };
+    }
   }
-  if (seen.connection.kind === 'pending') return { do: 'await' };
-  if (seen.connection.kind === 'waiting') {
-    return report(verdict('WaitingForConnection', seen.connection.message));
-  }
-  if (seen.claim.kind === 'mine') return decideExisting(seen);
+  if (connection.kind !== 'ready' && claim.kind === 'void') return report(verdict('Conflict', claim.message));
+  if (connection.kind === 'pending') return { do: 'await' };
+  if (connection.kind === 'waiting') return report(verdict('WaitingForConnection', connection.message));
+  if (claim.kind === 'mine') return decideExisting(seen);
+  if (claim.kind === 'void') return decideVoid(seen, claim);
   return decideNew(seen);
+}
+
+/** Another has the record. Who it is of two that rank alike, the record itself may tell. */
+function rivalOf<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> | undefined {
+  const rival = seen.rival(foundRecord(seen));
+  if (rival === undefined) return undefined;
+  if (rival.isTie && seen.connection.kind === 'ready' && seen.existence === undefined) {
+    return { do: 'look', at: 'existence' };
+  }
+  return report(verdict('Conflict', rivalMessage(rival.name, seen.noun)));
+}
+
+function foundRecord<Rec, Desired>({ existence }: RecordObservation<Rec, Desired>): Rec | undefined {
+  return existence?.kind === 'seen' && existence.value.kind === 'found' ? existence.value.record : undefined;
+}
+
+/**
+ * A claim that says nothing by itself: the record counts where it carries the marker, or where an administrator or the
+ * user says so. Nothing is created beside it.
+ */
+function decideVoid<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  claim: Extract<ClaimJudgement, { kind: 'void' }>,
+): RecordStep<Rec, Desired> {
+  if (seen.created !== undefined) return { do: 'claim', id: seen.created };
+  if (seen.adopt !== undefined && seen.intent === undefined) return decideAdoption(seen, seen.adopt);
+  if (seen.search === undefined) return { do: 'look', at: 'search' };
+  if (seen.search.kind === 'failed') return report(seen.search.verdict);
+  const found = seen.search.value;
+  if (found.kind === 'one') return claimMarked(seen, found.id);
+  return decideRestore(seen, claim) ?? report(verdict('Conflict', claim.message));
+}
+
+/** What `--restore` lets count: what this installation may have claimed, where it fits and nobody else has it. */
+function decideRestore<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  { id }: { id?: string },
+): RecordStep<Rec, Desired> | undefined {
+  if (!seen.restore || id === undefined || seen.connection.kind !== 'ready') return undefined;
+  if (seen.restored === undefined) return { do: 'look', at: 'restored' };
+  if (seen.restored.kind === 'failed') return report(seen.restored.verdict);
+  return decideAdoptee(seen, id, seen.restored.value);
+}
+
+/** What carries the marker is the resource's, unless another cluster may run the installation that made it. */
+function claimMarked<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  id: string,
+): RecordStep<Rec, Desired> {
+  if (!seen.isBorrowed || seen.restore || seen.intent !== undefined) return { do: 'claim', id };
+  return report(
+    verdict(
+      'Conflict',
+      `${capital(seen.noun)} ${id} carries this resource's marker, and another cluster may run this installation: its id was ` +
+        `given with --installation-id, and its key is not here. Where that cluster is gone, start the operator once with ` +
+        `--restore`,
+    ),
+  );
 }
 
 function decideExisting<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
@@ -283,7 +356,7 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
   switch (found.kind) {
     case 'one':
       // What the create has made may not be listed yet, and would be nobody's.
-      return open && isFormer(found.id) ? report(searching(5_000)) : { do: 'claim', id: found.id };
+      return open && isFormer(found.id) ? report(searching(5_000)) : claimMarked(seen, found.id);
     case 'several': {
       const [made, ...more] = found.ids.filter((id) => !isFormer(id));
       if (made !== undefined && more.length === 0) return { do: 'claim', id: made };
@@ -399,7 +472,14 @@ function decideAdoption<Rec, Desired>(
 ): RecordStep<Rec, Desired> {
   if (seen.adoptee === undefined) return { do: 'look', at: 'adoptee' };
   if (seen.adoptee.kind === 'failed') return report(seen.adoptee.verdict);
-  const adoptee = seen.adoptee.value;
+  return decideAdoptee(seen, id, seen.adoptee.value);
+}
+
+function decideAdoptee<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+  id: string,
+  adoptee: Adoptee<Rec>,
+): RecordStep<Rec, Desired> {
   switch (adoptee.kind) {
     case 'free':
       if (adoptee.isEnded && seen.onMissing === 'Recreate' && !seen.observeOnly) {
@@ -453,12 +533,7 @@ function decideAdoption<Rec, Desired>(
 
 function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {
   if (seen.orphan) return { do: 'release', why: `The ${seen.noun} stays on the service` };
-  if (seen.claim.kind === 'conflict' && seen.claim.newer === true) {
-    return report(verdict('Conflict', seen.claim.message));
-  }
-  if ((seen.claim.kind === 'conflict' || seen.rival !== undefined) && seen.intent === undefined) {
-    return { do: 'release', why: `The ${seen.noun} is not this resource's` };
-  }
+  if (seen.claim.kind === 'conflict') return report(stays(seen, seen.claim.message));
   if (seen.users.length > 0) return report(inUse(seen.users));
   if (seen.paused) {
     return report(
@@ -481,8 +556,9 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
         : verdict('WaitingForConnection', seen.connection.message),
     );
   }
-  // An older claimant's record is not this one's to delete, whatever the intent has made.
-  if (seen.claim.kind === 'mine' && seen.rival === undefined) {
+  if (seen.claim.kind === 'mine') {
+    const step = decideDisputed(seen);
+    if (step !== undefined) return step;
     if (seen.claim.restore) return { do: 'claim', id: seen.claim.id };
     return decideRemoval(seen);
   }
@@ -501,12 +577,11 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
   const found = seen.search.value;
   switch (found.kind) {
     case 'one':
-      return { do: 'claim', id: found.id };
+    case 'terminating':
+      return claimMarked(seen, found.id);
     case 'several':
       if (seen.adopt !== undefined && found.ids.includes(seen.adopt)) return { do: 'claim', id: seen.adopt };
       return report(ambiguous(seen.noun, found.ids));
-    case 'terminating':
-      return { do: 'claim', id: found.id };
     case 'none':
     case 'nameTaken':
     case 'terminated':
@@ -523,6 +598,36 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
     default:
       return found satisfies never;
   }
+}
+
+/**
+ * Another resource comes before this one for the record. This one goes only where the other's right is beyond doubt, and
+ * the record does not say that it was made for this one.
+ */
+function decideDisputed<Rec, Desired>(
+  seen: RecordObservation<Rec, Desired>,
+): RecordStep<Rec, Desired> | undefined {
+  const record = foundRecord(seen);
+  const rival = seen.rival(record);
+  if (rival === undefined) return undefined;
+  if (seen.existence === undefined) return { do: 'look', at: 'existence' };
+  const isGone = seen.existence.kind === 'seen' && seen.existence.value.kind === 'absent';
+  const isOthers = rival.isBeyondDoubt && record !== undefined && seen.isMarked(record) === false;
+  if ((isGone || isOthers) && seen.intent === undefined) {
+    return letGo(seen, { do: 'release', why: `The ${seen.noun} is not this resource's` });
+  }
+  return report(stays(seen, rivalMessage(rival.name, seen.noun)));
+}
+
+/** It may have a record that is not its own to delete: nobody but a person lets it go. */
+function stays<Rec, Desired>({ noun, plural }: RecordObservation<Rec, Desired>, message: string): Verdict {
+  return verdict(
+    'Conflict',
+    `${message}. It is not let go of before that is settled: deletionPolicy Orphan lets go and leaves the ${noun} as it is. ` +
+      `For all in a namespace: kubectl get ${plural} -o name | xargs -I% kubectl patch % --type merge ` +
+      `-p '{"spec":{"deletionPolicy":"Orphan"}}'; those that say nothing take the connection's spec.defaults.deletionPolicy`,
+    USE_LOOK_MS * 12,
+  );
 }
 
 function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordStep<Rec, Desired> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ServiceError, type BoxRecord, type Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
+import type { Claims } from './claims.ts';
 import { Effects } from './effects.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { Memories, type Memory } from './memory.ts';
@@ -30,6 +31,7 @@ class Bench {
       { clock: this.clock } as unknown as OperatorContext,
       kind as unknown as RecordKind<ManagedResource, BoxRecord, string>,
       {} as ResourceCache<ManagedResource>,
+      {} as Claims<ManagedResource>,
     );
     const handle = { poll: { lagWindowMs: 60_000 } };
     const pass = { memory: this.memory, marker: 'marker', handle } as unknown as BoxPass;

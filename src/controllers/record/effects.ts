@@ -3,7 +3,9 @@ import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
-import { claimAnnotations } from './identity/claim.ts';
+import type { Claims } from './claims.ts';
+import { claimAnnotations, NO_CLAIM } from './identity/claim.ts';
+import type { Place } from './identity/seal.ts';
 import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Pass, RecordKind, StatusFields } from './kind.ts';
@@ -30,6 +32,8 @@ export interface Outcome<R extends ManagedResource> {
 /** Who claims: that takes no connection. */
 interface Claiming<R, M> {
   resource: R;
+  /** Where the record is; undefined: that is not known, so nothing is sealed yet. */
+  place: Place | undefined;
   memory: M;
   marker: string;
   /** How long lists may trail what was written to the record, milliseconds. */
@@ -46,16 +50,23 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #context: OperatorContext;
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
+  readonly #claims: Claims<R>;
   /**
    * What was made, claimed or let go of for a marker last, and when: a list may lack it, or its marker, that is older or
    * that trails.
    */
   readonly #made = new Map<string, { id: string | undefined; at: number; until: number }>();
 
-  constructor(context: OperatorContext, kind: RecordKind<R, Rec, Desired, M>, cache: ResourceCache<R>) {
+  constructor(
+    context: OperatorContext,
+    kind: RecordKind<R, Rec, Desired, M>,
+    cache: ResourceCache<R>,
+    claims: Claims<R>,
+  ) {
     this.#context = context;
     this.#kind = kind;
     this.#cache = cache;
+    this.#claims = claims;
   }
 
   /** The record of a marker as this process knows it, as long as lists may lack it; `at` is on the service client's clock. */
@@ -84,8 +95,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Takes the claim off a record that is gone, or ended for good. */
   async unclaim(resource: R, memory: M, signal: AbortSignal): Promise<Outcome<R>> {
-    const annotations = { [ANNOTATIONS.externalId]: null, [ANNOTATIONS.claim]: null };
-    await this.#patch(resource, { annotations }, signal);
+    await this.#patch(resource, { annotations: NO_CLAIM }, signal);
     memory.observed = undefined;
     return { again: true, quiet: true };
   }
@@ -112,15 +122,17 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   ): Promise<Outcome<R>> {
     const { resource, memory } = pass;
     const now = new Date(pass.now).toISOString();
-    const before = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
+    const seal = this.#claims.intents(resource);
+    const before = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now, seal);
     const at = before?.at ?? now;
-    const text = formatIntent({
+    const written = {
       at,
       try: step.try,
       skip: step.skip,
       place: { endpoint: pass.handle.endpoint, owner: pass.owner },
       ...this.#kind.intentExtras?.(step.desired, Date.parse(at)),
-    });
+    };
+    const text = formatIntent(written, seal);
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
     const monotonic = this.#context.clock.monotonic();
     memory.intent =
@@ -191,14 +203,14 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Writes the claim, which also takes the intent back. */
   async claim(claiming: Claiming<R, M>, id: string): Promise<Outcome<R>> {
-    const { resource, memory, marker, signal } = claiming;
+    const { resource, memory, place, signal } = claiming;
     this.#noteKnown(id, claiming);
     const { uid, deletionTimestamp } = resource.metadata;
-    const claimant = { installationId: this.#context.installation.id, marker, uid };
     const now = new Date(this.#context.clock.now()).toISOString();
-    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now);
+    const seal = this.#claims.intents(resource);
+    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now, seal);
     const annotations = {
-      ...claimAnnotations(id, claimant),
+      ...claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place),
       ...this.#kind.claimExtras?.(intent, { uid, record: id }),
       [ANNOTATIONS.createIntent]: null,
     };
@@ -213,6 +225,12 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       memory.observed = { record: created.record, startedAt: created.endedAt, takeOver: true };
     }
     return { again: true, quiet: true };
+  }
+
+  /** Seals a claim that counts: one of an older version, or of before the record's home moved. */
+  async seal(resource: R, id: string, place: Place, signal: AbortSignal): Promise<void> {
+    const annotations = claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place);
+    await this.#patch(resource, { annotations }, signal);
   }
 
   /** One step of taking the record away. */
@@ -232,7 +250,6 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (step.how === 'delete' && isUnnoted(resource)) {
       const noted = { ...this.#kind.observe(pass, record), ...this.identity(pass, record) };
       const fields = { ...noted, deleteSentAt: sentAt(pass) };
-      if (this.#kind.users(resource).others) this.#tellOfOthers(resource);
       return { wish: { verdict: said, fields }, again: true };
     }
     const deletion = await sendDeletion(this.#kind, pass, {
@@ -245,18 +262,6 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return deletion.kind === 'sent'
       ? { wish: { verdict: said, fields }, again: true }
       : { wish: { verdict: deletion.verdict, fields } };
-  }
-
-  /** Users of other namespaces hold nothing here, and are not named: whoever deletes it is told that there are some. */
-  #tellOfOthers({ metadata: { namespace, name, uid } }: R): void {
-    const { kind } = this.#kind.type;
-    this.#context.recorder.event({
-      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
-      type: 'Warning',
-      reason: 'Deleting',
-      action: 'Delete',
-      note: `Resources of other namespaces name this ${this.#kind.noun} by its id: whether it may go is left to the service`,
-    });
   }
 
   /**

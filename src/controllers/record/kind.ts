@@ -6,6 +6,7 @@ import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Aspect } from './attempts.ts';
 import type { CreateIntent } from './identity/intent.ts';
+import type { Place } from './identity/seal.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
 import type { Candidate } from './identity/search.ts';
@@ -19,6 +20,8 @@ export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extend
   handle: ConnectionHandle;
   /** Id of the workspace that owns, or shall own, the record. */
   owner: string;
+  /** Where the record was found last, as status or a seal that holds says. */
+  home: (Place & { account?: string }) | undefined;
   priority: Priority;
   signal: AbortSignal;
   /** Reads of Secrets that began before this mark do not count: what it is about may have come with an edit. */

@@ -1,5 +1,6 @@
 import { API_VERSION } from '../../api/names.ts';
 import type { AnyRecord } from '../../service/index.ts';
+import type { Claims } from './claims.ts';
 import type { ReconcileContext } from '../../kube/index.ts';
 import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
@@ -42,6 +43,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
   readonly #formers: Formers<R, Rec, Desired, M>;
+  readonly #claims: Claims<R>;
   readonly #memoryOf: (resource: R, id: string) => M;
   readonly #byKey = new Map<string, Later<R>>();
 
@@ -51,6 +53,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     parts: {
       cache: ResourceCache<R>;
       formers: Formers<R, Rec, Desired, M>;
+      claims: Claims<R>;
       memoryOf: (resource: R, id: string) => M;
     },
   ) {
@@ -58,6 +61,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     this.#kind = kind;
     this.#cache = parts.cache;
     this.#formers = parts.formers;
+    this.#claims = parts.claims;
     this.#memoryOf = parts.memoryOf;
   }
 
@@ -126,7 +130,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     // Who has the name now looks for the marker, and takes it.
     const isWanted = present !== undefined && present.status.id === undefined;
     if (read.kind === 'unknown' || isWanted) return this.#saidNothing(later);
-    if (this.#cache.claimants(former.id).length > 0) return undefined;
+    if (this.#claims.holder(former, resource, read.record) !== undefined) return undefined;
     const { record } = read;
     const finalName = finalNameOf(resource);
     const { marked, named } = this.#kind.candidate(record, marker, finalName);
@@ -137,6 +141,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       marker,
       handle,
       owner: former.owner,
+      home: resource.status.home,
       priority,
       signal,
       secretsAfter: undefined,

@@ -2,6 +2,7 @@ import { Priority } from '../../base/priority.ts';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ServiceError, type BoxRecord, type Read } from '../../service/index.ts';
+import type { Claims } from './claims.ts';
 import type { Pass, RecordKind } from './kind.ts';
 import { isAtHome, Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
@@ -54,11 +55,11 @@ class Bench {
         return Promise.resolve(this.single());
       },
     } as unknown as RecordKind<ManagedResource, BoxRecord, unknown>;
-    return new Looks(kind, {
-      claimant: () => this.claimant,
-      markerOf: () => undefined,
-      held: () => this.held,
-    });
+    const claims = {
+      holder: () => this.claimant,
+      nameOf: (other: string) => other,
+    } as unknown as Claims<ManagedResource>;
+    return new Looks(kind, claims, () => this.held);
   }
 
   pass(priority: 'new' | 'periodic' = 'new'): Pass<ManagedResource, BoxRecord, Memory<BoxRecord>> {
@@ -86,6 +87,7 @@ class Bench {
       },
       memory: this.memory,
       marker: 'marker',
+      home: this.home,
       owner: 'shop',
       priority: new Priority(priority),
       random: () => 0.5,

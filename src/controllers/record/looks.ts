@@ -7,6 +7,7 @@ import {
   type Write,
 } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
+import type { Claims } from './claims.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
 import type { CreateIntent } from './identity/intent.ts';
@@ -36,24 +37,18 @@ const AWAY = 'away';
 /** The calls that observations are made of, for one kind. */
 export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
-  readonly #claimant: (id: string, except: R) => string | undefined;
-  readonly #markerOf: (id: string, except: R) => string | undefined;
+  readonly #claims: Claims<R>;
   /** How many records resources here hold in a workspace, in the list of this family. */
   readonly #held: (owner: string, endpoint: string) => number;
 
   constructor(
     kind: RecordKind<R, Rec, Desired, M>,
-    claims: {
-      claimant: (id: string, except: R) => string | undefined;
-      /** The marker of the other resource here that holds a record. */
-      markerOf: (id: string, except: R) => string | undefined;
-      held: (owner: string, endpoint: string) => number;
-    },
+    claims: Claims<R>,
+    held: (owner: string, endpoint: string) => number,
   ) {
     this.#kind = kind;
-    this.#claimant = claims.claimant;
-    this.#markerOf = claims.markerOf;
-    this.#held = claims.held;
+    this.#claims = claims;
+    this.#held = held;
   }
 
   /** Does the claimed record exist? Takes over what the last write answered; else reads. */
@@ -109,7 +104,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (memory.glances >= GLANCES_LIMIT || pass.resource.metadata.deletionTimestamp !== undefined)
       return undefined;
     // What another service was seen to hold says nothing of this one's.
-    if (!isAtHome(pass.resource.status.home, handle)) return undefined;
+    if (!isAtHome(pass.home, handle)) return undefined;
     const list = await handle.client.shared.list(this.#kind.family, pass.owner, {
       ...(memory.lastWriteEndedAt === undefined ? {} : { notBefore: memory.lastWriteEndedAt }),
       maxAgeMs: handle.poll.processingMs / 4,
@@ -180,7 +175,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     const outcome = await searchByMarker({
       candidates,
       skip: [...(options.intent?.skip ?? []), ...former.skip],
-      isClaimed: (id) => this.#claimant(id, pass.resource) !== undefined,
+      isClaimed: (id) => this.#claims.holder({ id, endpoint: handle.endpoint }, pass.resource) !== undefined,
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
         // A single read may trail the create as well as a list does.
@@ -213,7 +208,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       this.#kind.misfit(own, pass) === undefined;
     const unmarked =
       outcome.kind === 'none' && options.intent !== undefined
-        ? this.#unmarked(entries, pass.resource, Date.parse(options.intent.at))
+        ? this.#unmarked(entries, pass, Date.parse(options.intent.at))
         : undefined;
     const value: SearchOutcome = isOwn
       ? { kind: 'one', id: outcome.id }
@@ -248,16 +243,21 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
    * What nobody here holds and was made since, where the service keeps no markers: none of the records that other
    * resources here hold carries its own. Undefined where it keeps them, or where nothing tells.
    */
-  #unmarked(entries: readonly Rec[], resource: R, since: number): string[] | undefined {
+  #unmarked(
+    entries: readonly Rec[],
+    { resource, handle: { endpoint } }: Pass<R, Rec, M>,
+    since: number,
+  ): string[] | undefined {
     const made: string[] = [];
     let isKnown = false;
     for (const entry of entries) {
-      const marker = this.#markerOf(entry.id, resource);
-      if (marker === undefined) {
+      const holder = this.#claims.holder({ id: entry.id, endpoint }, resource);
+      if (holder === undefined) {
         if (!wasMadeBefore(entry, since)) made.push(entry.id);
         continue;
       }
       // A name is a marker only until it is the real one.
+      const { marker } = this.#claims.claimant(holder);
       const { marked, named } = this.#kind.candidate(entry, marker, entry.name ?? '');
       if (marked === true || named) return undefined;
       isKnown ||= marked === false;
@@ -276,8 +276,11 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
       return failed(read.error, pass);
     }
     pass.memory.attempts.succeeded('read', '');
-    const by = this.#claimant(id, pass.resource);
-    if (by !== undefined) return seen({ kind: 'claimed', by }, read.startedAt);
+    const { endpoint } = pass.handle;
+    const holder = this.#claims.holder({ id, endpoint }, pass.resource, read.record);
+    if (holder !== undefined) {
+      return seen({ kind: 'claimed', by: this.#claims.nameOf(holder, pass.resource) }, read.startedAt);
+    }
     const misfit = this.#kind.misfit(read.record, pass);
     if (misfit !== undefined) return seen(misfit, read.startedAt);
     const list = await pass.handle.client.shared.list(this.#kind.family, pass.owner, {
@@ -296,6 +299,15 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     return seen({ kind: 'free', record: read.record, isEnded: ending === 'terminated' }, read.startedAt);
   }
 
+  /** May the record that a claim names which nothing else confirms be taken up? It bears the resource's name, too. */
+  async restored(pass: Pass<R, Rec, M>, id: string, finalName: string): Promise<Looked<Adoptee<Rec>>> {
+    const looked = await this.adoptee(pass, id);
+    if (looked.kind === 'failed' || looked.value.kind !== 'free') return looked;
+    const { name } = looked.value.record;
+    if (name === finalName) return looked;
+    return { ...looked, value: { kind: 'misfit', why: `it is called "${name ?? ''}", not "${finalName}"` } };
+  }
+
   /** When to look again for a record that was not seen: soon, since reads trail what was just made, then less often. */
   #adopteeAgain({ memory }: Pass<R, Rec, M>, id: string): number {
     const said = verdict('WaitingForReference', `The ${this.#kind.noun} ${id} is not seen`);
@@ -308,8 +320,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     id: string,
     answer: { status: number | undefined; startedAt: number },
   ): Promise<Looked<Existence<Rec>>> {
-    const { memory, handle } = pass;
-    const owner = pass.resource.status.home?.owner ?? pass.owner;
+    const { memory, handle, owner } = pass;
     const options = { priority: pass.priority, signal: pass.signal };
     const list = await handle.client.shared.list(this.#kind.family, owner, {
       ...options,
@@ -365,10 +376,9 @@ function mayHaveDeleted<R extends ManagedResource, Rec extends AnyRecord, M exte
 
 /** Why nothing is concluded from not seeing a record: it was last found elsewhere, or by another account. */
 function awayFrom(
-  { resource, handle }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'resource' | 'handle'>,
+  { home, handle }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'home' | 'handle'>,
   noun: string,
 ): Verdict | undefined {
-  const { home } = resource.status;
   if (isAtHome(home, handle)) return undefined;
   const [was, is] = [placeOf(home?.endpoint, home?.account), placeOf(handle.endpoint, handle.account)];
   return verdict(

@@ -36,6 +36,8 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   readonly attempts: Attempts;
   /** Records that the resource names by plain id, by field and id: whether the service knows them. */
   readonly plainIds: Map<string, { isKnown: boolean; missingSince?: number }>;
+  /** An Event has said that resources of other namespaces name the record. */
+  isOthersTold: boolean;
   /** Who the last pass spoke to the service as: others may be let do what these were not. */
   client: ServiceClient | undefined;
   /** When this process first handled the present generation; `isNew`: nobody had before. */
@@ -106,6 +108,7 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       absence,
       attempts: new Attempts(this.#clock, this.#random),
       plainIds: new Map(),
+      isOthersTold: false,
       client: undefined,
       generation: undefined,
     });

@@ -1,5 +1,5 @@
 import { LAG_WINDOW } from '../../api/connection.ts';
-import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -9,17 +9,17 @@ import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
+import { Claims } from './claims.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
 import { FIRST_WORD_MS, firstWord } from './first-word.ts';
 import { Formers } from './former/formers.ts';
 import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
-import { judgeClaim, type ClaimJudgement } from './identity/claim.ts';
-import { isOlderClaimant } from './identity/claimants.ts';
+import type { ClaimJudgement } from './identity/claim.ts';
 import { concludesFrom, parseIntent, type CreateIntent } from './identity/intent.ts';
-import { markerOf } from './identity/marker.ts';
-import type { Pass, RecordKind } from './kind.ts';
+import type { Place } from './identity/seal.ts';
+import type { Pass, RecordKind, StatusFields } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
@@ -27,6 +27,7 @@ import { PassGuard } from './pass-guard.ts';
 import { isPaused, policiesOf } from './policies.ts';
 import { finalNameOf, type ManagedResource, type ResourceCache } from './resource.ts';
 import { notSupported } from './status/gate.ts';
+import { presentHashes } from './status/present-hashes.ts';
 import { problemsVerdict } from './status/problems.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 import { StatusWriter } from './status/writer.ts';
@@ -74,6 +75,7 @@ export class RecordReconciler<
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
   readonly #memories: Memories<Rec, M>;
+  readonly #claims: Claims<R>;
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #effects: Effects<R, Rec, Desired, M>;
   readonly #formers: Formers<R, Rec, Desired, M>;
@@ -94,23 +96,16 @@ export class RecordReconciler<
     this.#kind = options.kind;
     this.#cache = options.cache;
     this.#memories = new Memories(options.memory, options.context);
-    this.#looks = new Looks(options.kind, {
-      claimant: (id, except) => this.#claimant(id, except),
-      markerOf: (id, except) => {
-        const [holder] = this.#claimants(id, except);
-        return holder === undefined ? undefined : this.#marker(holder);
-      },
-      held: options.held,
-    });
-    this.#effects = new Effects(options.context, options.kind, options.cache);
+    this.#claims = new Claims(options.context, options.kind.type.kind, options.cache);
+    this.#looks = new Looks(options.kind, this.#claims, options.held);
+    this.#effects = new Effects(options.context, options.kind, options.cache, this.#claims);
     const memoryOf = (resource: R, id: string): M =>
       this.#memories.ofFormer(keyOf(resource), resource.metadata.uid, id);
-    this.#formers = new Formers(options.kind, this.#looks, {
-      memoryOf,
-      isClaimed: (id, except) => this.#claimants(id, except).length > 0,
-    });
+    const claims = this.#claims;
+    this.#formers = new Formers(options.kind, this.#looks, { memoryOf, claims });
     const { cache } = options;
-    this.#later = new LaterLooks(options.context, options.kind, { cache, formers: this.#formers, memoryOf });
+    const formers = this.#formers;
+    this.#later = new LaterLooks(options.context, options.kind, { cache, formers, claims, memoryOf });
     this.#formerSteps = new FormerSteps(options.kind, this.#formers, (resource) =>
       this.#memories.forget(keyOf(resource)),
     );
@@ -133,7 +128,13 @@ export class RecordReconciler<
   }
 
   async #once(key: string, run: RecordRun): Promise<Result> {
-    const resource = this.#cache.get(key);
+    const stored = this.#cache.get(key);
+    const isSound = stored !== undefined && (stored as Cached<R>).problems === undefined;
+    const present = isSound ? presentHashes(stored, this.#context.digest) : {};
+    const resource =
+      stored === undefined || Object.keys(present).length === 0
+        ? stored
+        : { ...stored, status: { ...stored.status, ...present } };
     const laterMs =
       resource?.metadata.deletionTimestamp === undefined ? await this.#later.look(key, run) : undefined;
     if (resource === undefined) {
@@ -164,7 +165,7 @@ export class RecordReconciler<
       try {
         const outcome = await this.#pass(resource, memory, run);
         await word?.cancel();
-        return await this.#record(resource, memory, outcome, run);
+        return await this.#record(resource, memory, withFields(outcome, present as StatusFields<R>), run);
       } catch (error) {
         if (error instanceof KubeApiError && error.isConflict) this.#kind.forgetUnwritten?.(memory);
         throw error;
@@ -187,7 +188,9 @@ export class RecordReconciler<
       if (memory.client !== undefined) memory.attempts.accessChanged();
       memory.client = handle.client;
     }
-    const marker = this.#marker(resource);
+    const claim = this.#claims.judge(resource);
+    const { marker } = this.#claims.claimant(resource);
+    const home = Claims.homeOf(resource, claim);
     const pass: Pass<R, Rec, M> | undefined =
       handle === undefined
         ? undefined
@@ -196,14 +199,15 @@ export class RecordReconciler<
             memory,
             marker,
             handle,
-            owner: this.#owner(resource, memory, handle),
+            owner: this.#owner(resource, home, memory, handle),
+            home,
             priority: run.priority,
             signal: run.signal,
             secretsAfter: run.secretsAfter,
             now: clock.now(),
             random,
           };
-    let seen = this.#observe(resource, memory, state, pass);
+    let seen = this.#observe(resource, memory, state, pass, claim);
     for (;;) {
       const step = decideRecord(seen);
       if (step.do !== 'look') {
@@ -225,14 +229,16 @@ export class RecordReconciler<
     memory: M,
     state: ConnectionState,
     pass: Pass<R, Rec, M> | undefined,
+    claim: ClaimJudgement,
   ): RecordObservation<Rec, Desired> {
     const { installation, clock } = this.#context;
     const { annotations, deletionTimestamp, finalizers } = resource.metadata;
     const policies = policiesOf(resource, pass?.handle, this.#kind.onMissing);
-    const claim = this.#claimOf(resource);
+    const endpoint = pass?.handle.endpoint ?? Claims.homeOf(resource, claim)?.endpoint ?? '';
     const now = clock.monotonic();
     return {
       noun: this.#kind.noun,
+      plural: this.#kind.type.plural,
       deleting: deletionTimestamp !== undefined,
       hasFinalizer: finalizers?.includes(FINALIZER) === true,
       orphan: policies.deletion === 'Orphan' || resource.spec.managementPolicy === 'Observe',
@@ -242,12 +248,19 @@ export class RecordReconciler<
       unconfirmed: installation.unconfirmed,
       claim,
       statusId: resource.status.id !== undefined,
-      rival: claim.kind === 'mine' ? this.#olderClaimant(claim.id, resource) : undefined,
+      rival: (record) =>
+        claim.kind === 'mine' ? this.#claims.rival({ id: claim.id, endpoint }, resource, record) : undefined,
+      isMarked: (record) =>
+        pass === undefined
+          ? undefined
+          : this.#kind.candidate(record, pass.marker, finalNameOf(resource)).marked,
+      restore: installation.restore,
+      isBorrowed: installation.isBorrowed,
       adopt: annotations?.[ANNOTATIONS.adopt],
       former: formerOf(resource),
       connection: this.#connection(state, memory, now),
       created: memory.created?.id,
-      intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
+      intent: this.#intent(resource, memory, pass, now),
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
         const { expire, lease } = this.#kind.intentExtras?.(desired, Date.parse(intent.at)) ?? {};
@@ -266,12 +279,12 @@ export class RecordReconciler<
   }
 
   /** Who owns, or shall own, the record: what was said when its create was intended holds until status says it. */
-  #owner({ status, spec, metadata }: R, memory: M, handle: ConnectionHandle): string {
-    const text = metadata.annotations?.[ANNOTATIONS.createIntent] ?? memory.intent?.text;
-    const { place } = parseIntent(text, '') ?? {};
-    if (status.home !== undefined) memory.owner = undefined;
+  #owner(resource: R, home: Place | undefined, memory: M, handle: ConnectionHandle): string {
+    const text = resource.metadata.annotations?.[ANNOTATIONS.createIntent] ?? memory.intent?.text;
+    const { place } = parseIntent(text, '', this.#claims.intents(resource)) ?? {};
+    if (home !== undefined) memory.owner = undefined;
     else if (place?.endpoint === handle.endpoint) memory.owner = place.owner;
-    return status.home?.owner ?? memory.owner ?? spec.owner ?? handle.workspace;
+    return home?.owner ?? memory.owner ?? resource.spec.owner ?? handle.workspace;
   }
 
   #connection(state: ConnectionState, memory: M, now: number): RecordObservation<Rec, Desired>['connection'] {
@@ -286,17 +299,19 @@ export class RecordReconciler<
   }
 
   #intent(
-    text: string | undefined,
+    resource: R,
     memory: M,
     pass: Pass<R, Rec, M> | undefined,
     now: number,
   ): RecordObservation<Rec, Desired>['intent'] {
+    const text = resource.metadata.annotations?.[ANNOTATIONS.createIntent];
     const lag = pass?.handle.poll.lagWindowMs ?? 0;
     const own = memory.intent;
     // Whoever wiped the annotation has not undone a create that is under way.
     const isWiped = text === undefined && own?.outcome === 'unknown' && now < concludesFrom(own.seenAt, lag);
     const noted = isWiped ? own.text : text;
-    const intent = parseIntent(noted, new Date(this.#context.clock.now()).toISOString());
+    const today = new Date(this.#context.clock.now()).toISOString();
+    const intent = parseIntent(noted, today, this.#claims.intents(resource));
     if (intent === undefined || noted === undefined) {
       memory.intent = undefined;
       return undefined;
@@ -327,6 +342,10 @@ export class RecordReconciler<
         };
       case 'adoptee':
         return { adoptee: await this.#looks.adoptee(pass, seen.adopt ?? '') };
+      case 'restored': {
+        const id = 'id' in seen.claim ? (seen.claim.id ?? '') : '';
+        return { restored: await this.#looks.restored(pass, id, finalNameOf(pass.resource)) };
+      }
       case 'former': {
         this.#memories.keepFormer(keyOf(pass.resource), new Set(seen.former.map(({ id }) => id)));
         return { formerSeen: await this.#formers.look(pass) };
@@ -397,8 +416,11 @@ export class RecordReconciler<
         return this.#effects.clearIntent(resource, memory, run.signal, {
           finalizerToo: step.finalizerToo === true,
         });
-      case 'claim':
-        return this.#effects.claim({ resource, memory, marker, lagWindowMs, signal: run.signal }, step.id);
+      case 'claim': {
+        const { signal } = run;
+        const place = this.#placeOf(resource, pass, step.id);
+        return this.#effects.claim({ resource, memory, marker, place, lagWindowMs, signal }, step.id);
+      }
       default:
     }
     if (pass === undefined) return {};
@@ -461,12 +483,35 @@ export class RecordReconciler<
         };
       }
       case 'remove':
+        this.#tellOfOthers(pass);
         return this.#effects.remove(pass, step.record);
       case 'askByDelete':
         return this.#effects.askByDelete(pass, step.id, step.verdict);
       default:
         return step satisfies never;
     }
+  }
+
+  /** Who names the record by its id from another namespace holds nothing here: the service's answer decides. */
+  #tellOfOthers({ resource, memory }: Pass<R, Rec, M>): void {
+    if (memory.isOthersTold || !this.#kind.users(resource).others) return;
+    memory.isOthersTold = true;
+    const { kind } = this.#kind.type;
+    const { namespace, name, uid } = resource.metadata;
+    this.#context.recorder.event({
+      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      type: 'Normal',
+      reason: 'Deleting',
+      action: 'Delete',
+      note: `Resources of other namespaces name this ${this.#kind.noun} by its id: the service decides whether it can be deleted`,
+    });
+  }
+
+  /** Where a record that is claimed is: where it was last found, or, newly claimed, where the connection leads. */
+  #placeOf(resource: R, pass: Pass<R, Rec, M> | undefined, id: string): Place | undefined {
+    const claim = this.#claims.judge(resource);
+    if (claim.kind === 'mine' && claim.id === id) return Claims.homeOf(resource, claim);
+    return pass === undefined ? undefined : { endpoint: pass.handle.endpoint, owner: pass.owner };
   }
 
   /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
@@ -501,44 +546,18 @@ export class RecordReconciler<
     return { wish: { verdict: said, fields: {} } };
   }
 
-  #claimOf(resource: R): ClaimJudgement {
-    const { annotations, uid } = resource.metadata;
-    return judgeClaim(
-      { annotations, statusId: resource.status.id, former: formerOf(resource).map(({ id }) => id) },
-      { installationId: this.#context.installation.id, marker: this.#marker(resource), uid },
-      (other) => this.#cache.isLiving(other),
-    );
-  }
-
-  #marker(resource: R): string {
-    const { namespace, name } = resource.metadata;
-    return markerOf(this.#context.installation.id, { kind: this.#kind.type.kind, namespace, name });
-  }
-
-  /** Others whose claim on the record counts: an id that was copied from elsewhere claims nothing. */
-  #claimants(id: string, except: R): R[] {
-    return this.#cache.claimants(id).filter((other) => {
-      if (other.metadata.uid === except.metadata.uid || !sameHome(other, except)) return false;
-      const claim = this.#claimOf(other);
-      return claim.kind === 'mine' && claim.id === id;
-    });
-  }
-
-  #claimant(id: string, except: R): string | undefined {
-    return this.#nameOf(this.#claimants(id, except)[0], except);
-  }
-
-  #olderClaimant(id: string, resource: R): string | undefined {
-    const older = this.#claimants(id, resource).find((other) => isOlderClaimant(other, resource));
-    return this.#nameOf(older, resource);
-  }
-
-  /** For messages: whoever reads them may know nothing of other namespaces. */
-  #nameOf(other: R | undefined, reader: R): string | undefined {
-    if (other === undefined) return undefined;
-    const { kind } = this.#kind.type;
-    const here = other.metadata.namespace === reader.metadata.namespace;
-    return here ? `${kind} "${other.metadata.name}"` : `Another ${kind}, of another namespace,`;
+  /** Seals a claim that counts and is not sealed for where its record is: at once where that moved, else in its turn. */
+  async #seal(resource: R, { signal }: ReconcileContext): Promise<void> {
+    const claim = this.#claims.judge(resource);
+    const { id, home } = resource.status;
+    if (claim.kind !== 'mine' || claim.restore || home === undefined || id !== claim.id) return;
+    const { seal } = claim;
+    const isAt = seal?.endpoint === home.endpoint && seal.owner === home.owner;
+    if (isAt && seal.isCurrent) return;
+    const hasMoved = seal?.isCurrent === true;
+    if (hasMoved || this.#context.sealTurns.take(this.#context.clock.monotonic())) {
+      await this.#effects.seal(resource, id, home, signal);
+    }
   }
 
   async #record(resource: R, memory: M, outcome: Outcome<R>, run: ReconcileContext): Promise<Result> {
@@ -549,6 +568,11 @@ export class RecordReconciler<
       if (stop !== undefined) return { requeueAfterMs: stop.recheckAfterMs ?? WAITING_MS };
     }
     if (again) return { requeueAfterMs: 0, lane: 'kept' };
+    // Nothing else is to be done now.
+    const now = this.#cache.get(keyOf(resource));
+    if (now?.metadata.uid === resource.metadata.uid && now.metadata.deletionTimestamp === undefined) {
+      if (this.#context.installation.unconfirmed === undefined) await this.#seal(now, run);
+    }
     if (soonMs !== undefined) return { requeueAfterMs: soonMs, lane: 'kept' };
     if (wish === undefined) return {};
     const recheck = wish.verdict.recheckAfterMs ?? WAITING_MS;
@@ -580,6 +604,14 @@ export class RecordReconciler<
 type RecordRun = ReconcileContext & { secretsAfter: number | undefined; asks: { service: boolean } };
 
 const ASKS = 'Waits for the answer of the service';
+
+/** Hashes of an earlier version are written anew with whatever else is said. */
+function withFields<R extends ManagedResource>(outcome: Outcome<R>, fields: StatusFields<R>): Outcome<R> {
+  const { wish } = outcome;
+  return wish === undefined
+    ? outcome
+    : { ...outcome, wish: { ...wish, fields: { ...fields, ...wish.fields } } };
+}
 
 /** Reasons that say that the service is at it: the end is looked for before all that is settled. */
 const OPERATING: ReadonlySet<string> = new Set([
@@ -636,12 +668,6 @@ function formerInSearch(
 
 function soonest(result: Result, ms: number): Result {
   return { ...result, requeueAfterMs: Math.min(result.requeueAfterMs ?? ms, ms) };
-}
-
-/** Ids are unique per service only: where both are known to live elsewhere, they are different records. */
-function sameHome(a: ManagedResource, b: ManagedResource): boolean {
-  const [one, other] = [a.status.home?.endpoint, b.status.home?.endpoint];
-  return one === undefined || other === undefined || one === other;
 }
 
 /** How the connection stands; a deletion that cannot use it goes on with another to the same account. */

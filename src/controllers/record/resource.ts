@@ -45,5 +45,7 @@ export interface ResourceCache<R> {
   remember(raw: object): void;
   /** Resources, of any namespace, that claim the record. */
   claimants(id: string): readonly R[];
+  /** The resource, if there is one, whose marker ends so. */
+  marked(own: string): readonly R[];
   isLiving(uid: string): boolean;
 }

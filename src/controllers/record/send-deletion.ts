@@ -59,8 +59,8 @@ export async function sendDelete<R extends ManagedResource, Rec extends AnyRecor
   id: string,
   how: string,
 ): Promise<Write<Rec | undefined>> {
-  const { memory, handle, resource } = pass;
-  const atHome = isAtHome(resource.status.home, handle);
+  const { memory, handle, home } = pass;
+  const atHome = isAtHome(home, handle);
   const from = atHome ? (memory.absence.lastWriteAt ?? -Infinity) + handle.poll.lagWindowMs : Infinity;
   const write = await memory.deletes.sending(how, { from }, () => kind.remove(pass, id, how));
   if (write.kind !== 'refused') noteWrite(memory, write, handle.client.stamp());

@@ -2,7 +2,7 @@ import type { InstanceLease } from '../../../api/instance-lease.ts';
 import type { Instance } from '../../../api/instance.ts';
 import { ANNOTATIONS } from '../../../api/names.ts';
 import type { Cached, KindCache } from '../../cache.ts';
-import { isOlderClaimant } from '../../record/identity/claimants.ts';
+import { isOlder } from '../../record/identity/rank.ts';
 import { isPaused } from '../../record/policies.ts';
 import type { LeaseSource, NotedSource } from './terms.ts';
 
@@ -29,7 +29,7 @@ function isEarlier(a: InstanceLease, b: InstanceLease, holder: string | undefine
   const sameSecond = a.metadata.creationTimestamp === b.metadata.creationTimestamp;
   if (sameSecond && a.metadata.uid === holder) return true;
   if (sameSecond && b.metadata.uid === holder) return false;
-  return isOlderClaimant(a, b);
+  return isOlder(a.metadata, b.metadata);
 }
 
 /** What `leaseRef` still waits for, in words; undefined when the lease that it names is there. */

@@ -1,4 +1,5 @@
 import type { AnyRecord } from '../../../service/index.ts';
+import type { Claims } from '../claims.ts';
 import type { Pass, RecordKind } from '../kind.ts';
 import { SHARED_LIST_AGE_MS, type Looks } from '../looks.ts';
 import type { Memory } from '../memory.ts';
@@ -49,21 +50,20 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #looks: Looks<R, Rec, Desired, M>;
   readonly #memoryOf: (resource: R, id: string) => M;
-  readonly #isClaimed: (id: string, except: R) => boolean;
+  readonly #claims: Claims<R>;
 
   constructor(
     kind: RecordKind<R, Rec, Desired, M>,
     looks: Looks<R, Rec, Desired, M>,
     options: {
       memoryOf: (resource: R, id: string) => M;
-      /** Whether another resource here holds the record. */
-      isClaimed: (id: string, except: R) => boolean;
+      claims: Claims<R>;
     },
   ) {
     this.#kind = kind;
     this.#looks = looks;
     this.#memoryOf = options.memoryOf;
-    this.#isClaimed = options.isClaimed;
+    this.#claims = options.claims;
   }
 
   /** Looks at all of them. A list tells whether one is there again; what is to go is read singly, whatever lists say. */
@@ -78,7 +78,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       // Another service knows nothing of it, and what another resource here holds is that one's business.
       if (former.endpoint !== pass.handle.endpoint) continue;
       const found =
-        former.id === resource.status.id || this.#isClaimed(former.id, resource)
+        former.id === resource.status.id || this.#claims.holder(former, resource) !== undefined
           ? ({ kind: 'gone' } as const)
           : await this.#lookAt(pass, former);
       if (found.kind === 'gone') sight.gone.push(former.id);
@@ -211,6 +211,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       },
       memory: this.#memoryOf(resource, id),
       owner,
+      home: status.home,
     };
   }
 }

@@ -1,10 +1,9 @@
 import { ANNOTATIONS } from '../../../api/names.ts';
+import type { Place, Sealed, SealReading, Seals } from './seal.ts';
 
 /** Who claims a record: this operator for this very resource. */
-export interface Claimant {
-  installationId: string;
+export interface Claimant extends Sealed {
   marker: string;
-  uid: string;
 }
 
 /** The parts of a resource that can claim a record. */
@@ -19,21 +18,70 @@ export interface ClaimSource {
 /** What the claim on a resource means for this operator. */
 export type ClaimJudgement =
   | { kind: 'none' }
-  /** The record is ours. With `restore` the annotations have to be written (again). */
-  | { kind: 'mine'; id: string; restore: boolean }
-  /** `newer`: it may be ours, in words that this version does not know. Nothing is let go either. */
-  | { kind: 'conflict'; message: string; newer?: true };
+  /**
+   * The record is ours. With `restore` the annotations have to be written (again); `seal`: what a seal that holds
+   * says of where the record is.
+   */
+  | { kind: 'mine'; id: string; restore: boolean; seal?: ClaimSeal }
+  /**
+   * It says nothing by itself: anybody may have written it. `id`: what it claims, where it may have been written by
+   * this installation.
+   */
+  | { kind: 'void'; message: string; id?: string }
+  /**
+   * Somebody may have a right to the record that cannot be judged here, so nothing is sent and nothing let go. `id`:
+   * as above; `newer`: it is written in words that this version does not know.
+   */
+  | { kind: 'conflict'; message: string; id?: string; newer?: true };
 
-/** The annotations that claim record `id` for `claimant`; one patch writes them. */
-export function claimAnnotations(id: string, claimant: Claimant): Record<string, string> {
+/** A seal that holds, for this resource. */
+export interface ClaimSeal extends Place {
+  isCurrent: boolean;
+  /** Not for an earlier resource of the name. */
+  isOfPresentUid: boolean;
+}
+
+/** The annotations that claim record `id` for `claimant`; one patch writes them. Where it is has to be known for a seal. */
+export function claimAnnotations(
+  id: string,
+  claimant: Claimant,
+  seals: Seals,
+  place: Place | undefined,
+): Record<string, string | null> {
   return {
     [ANNOTATIONS.externalId]: id,
-    [ANNOTATIONS.claim]: `${claimant.installationId}/${claimant.marker}/${claimant.uid}`,
+    [ANNOTATIONS.claim]: claimText(claimant),
+    [ANNOTATIONS.claimSeal]: place === undefined ? null : seals.claim(claimant, id, place),
   };
 }
 
+/** Whether the claim on a resource names another installation: it is that one's, or somebody has made it up. */
+export function isClaimedElsewhere(
+  { metadata }: { metadata: { annotations?: Readonly<Record<string, string>> | undefined } },
+  installationId: string,
+): boolean {
+  const claim = metadata.annotations?.[ANNOTATIONS.claim];
+  return claim !== undefined && claim.split('/', 1)[0] !== installationId;
+}
+
+/** All annotations of a claim, taken away. */
+export const NO_CLAIM: Readonly<Record<string, null>> = {
+  [ANNOTATIONS.externalId]: null,
+  [ANNOTATIONS.claim]: null,
+  [ANNOTATIONS.claimSeal]: null,
+};
+
+function claimText({ installationId, marker, uid }: Claimant): string {
+  return `${installationId}/${marker}/${uid}`;
+}
+
+const TO_TAKE_OVER =
+  `remove the annotations ${ANNOTATIONS.externalId}, ${ANNOTATIONS.claim} and ${ANNOTATIONS.claimSeal}; to take that ` +
+  `record over, set ${ANNOTATIONS.adopt}`;
+
 /**
- * Judges the claim that a resource carries.
+ * Judges the claim that a resource carries. Anybody who may write the resource can write annotations: they count where
+ * their seal holds, or where status, which no author can write, says the same.
  *
  * @param isLiving - tells whether a resource of this kind with that uid exists: a claim of a dead uid under our
  * own marker is taken over (a restore or a recreate under the same name), one of a living uid is not.
@@ -41,35 +89,23 @@ export function claimAnnotations(id: string, claimant: Claimant): Record<string,
 export function judgeClaim(
   source: ClaimSource,
   claimant: Claimant,
+  seals: Seals,
   isLiving: (uid: string) => boolean,
 ): ClaimJudgement {
-  const { statusId, former } = source;
-  const noted = source.annotations?.[ANNOTATIONS.externalId];
+  const { annotations, statusId, former } = source;
+  const id = annotations?.[ANNOTATIONS.externalId];
+  const text = annotations?.[ANNOTATIONS.claim];
   // Status has taken another record back, and the annotations follow.
-  const isFormer =
-    noted !== undefined && statusId !== undefined && noted !== statusId && former.includes(noted);
-  const id = isFormer ? undefined : noted;
-  const text = isFormer ? undefined : source.annotations?.[ANNOTATIONS.claim];
+  const isFormer = id !== undefined && former.includes(id);
+  if (isFormer && statusId !== undefined && id !== statusId)
+    return { kind: 'mine', id: statusId, restore: true };
 
-  if (id === undefined || text === undefined) {
-    if (statusId !== undefined) {
-      if (id !== undefined && id !== statusId) return conflict(idsDiffer(id, statusId));
-      return { kind: 'mine', id: statusId, restore: true };
-    }
-    if (id !== undefined) {
-      return conflict(
-        `the annotation ${ANNOTATIONS.externalId} stands without a claim of this operator: ` +
-          `remove it, or take the record over with ${ANNOTATIONS.adopt}`,
-      );
-    }
-    return { kind: 'none' };
-  }
-
-  const [installation, marker, uid, ...rest] = text.split('/');
-  if (installation !== claimant.installationId) {
+  const [installation, marker, uid = '', ...rest] = text?.split('/') ?? [];
+  if (id === undefined)
+    return statusId === undefined ? { kind: 'none' } : { kind: 'mine', id: statusId, restore: true };
+  if (text !== undefined && installation !== claimant.installationId) {
     return conflict(
-      `another Boxwright installation claims this record: to move it here, remove the annotations ` +
-        `${ANNOTATIONS.externalId} and ${ANNOTATIONS.claim} and set ${ANNOTATIONS.adopt}, ` +
+      `another Boxwright installation claims this record: to move it here, ${TO_TAKE_OVER}, ` +
         `or start this operator with that installation's id`,
     );
   }
@@ -79,30 +115,69 @@ export function judgeClaim(
       `that wrote it, or a newer one`;
     return { kind: 'conflict', message, newer: true };
   }
-  if (marker !== claimant.marker || uid === undefined) {
-    return conflict(
-      `the claim was copied from another resource: remove the annotations ${ANNOTATIONS.externalId} and ` +
-        `${ANNOTATIONS.claim}; to take that record over once it is free, set ${ANNOTATIONS.adopt}`,
+  const isOurs = marker === claimant.marker;
+  const reading: SealReading = isOurs
+    ? seals.readClaim(annotations?.[ANNOTATIONS.claimSeal], { ...claimant, uid }, id)
+    : { kind: 'false' };
+  const seal =
+    reading.kind === 'holds' ? { ...sealOf(reading), isOfPresentUid: uid === claimant.uid } : undefined;
+
+  if (statusId !== undefined) {
+    if (id !== statusId && seal !== undefined) return conflict(idsDiffer(id, statusId));
+    const restore = id !== statusId || text !== claimText(claimant);
+    return { kind: 'mine', id: statusId, restore, ...(seal === undefined ? {} : { seal }) };
+  }
+  if (text === undefined) {
+    return nothing(
+      `the annotation ${ANNOTATIONS.externalId} stands without a claim of this operator: ${TO_TAKE_OVER}`,
     );
   }
-  if (statusId !== undefined && statusId !== id) return conflict(idsDiffer(id, statusId));
-  if (uid === claimant.uid) return { kind: 'mine', id, restore: false };
-  if (isLiving(uid)) {
-    return conflict(
-      `another living resource claims this record: remove the annotations ${ANNOTATIONS.externalId} and ` +
-        `${ANNOTATIONS.claim} from the one that shall not have it`,
-    );
+  if (!isOurs) return nothing(`the claim was copied from another resource: ${TO_TAKE_OVER}`);
+  if (seal !== undefined) {
+    if (!seal.isOfPresentUid && isLiving(uid)) {
+      return nothing(`another living resource claims this record: ${TO_TAKE_OVER}`);
+    }
+    return { kind: 'mine', id, restore: !seal.isOfPresentUid, seal };
   }
-  return { kind: 'mine', id, restore: true };
+  if (reading.kind === 'unreadable') {
+    return {
+      ...conflict(
+        `the claim was sealed with a key that this operator does not have: bring the Secret of its key back, or start it ` +
+          `once with --restore`,
+      ),
+      id,
+    };
+  }
+  // Status says that it is ours until it is gone.
+  if (isFormer) return { kind: 'mine', id, restore: false };
+  return {
+    ...nothing(
+      `nothing shows that this operator wrote the claim on ${id}, and that record does not carry this resource's marker: ` +
+        `${TO_TAKE_OVER}. After a restore of claims that were never sealed, start the operator once with --restore`,
+    ),
+    id,
+  };
 }
 
-function conflict(message: string): ClaimJudgement {
+function sealOf({
+  isCurrent,
+  endpoint,
+  owner,
+}: Extract<SealReading, { kind: 'holds' }>): Omit<ClaimSeal, 'isOfPresentUid'> {
+  return { isCurrent, endpoint, owner };
+}
+
+function conflict(message: string): { kind: 'conflict'; message: string } {
   return { kind: 'conflict', message };
+}
+
+function nothing(message: string): { kind: 'void'; message: string } {
+  return { kind: 'void', message };
 }
 
 function idsDiffer(annotation: string, status: string): string {
   return (
-    `the annotation ${ANNOTATIONS.externalId} names ${annotation} and status.id names ${status}: ` +
+    `the annotation ${ANNOTATIONS.externalId} names ${annotation}, sealed, and status.id names ${status}: ` +
     `remove the annotation to keep ${status}`
   );
 }

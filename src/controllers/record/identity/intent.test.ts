@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concludesFrom, formatIntent, MAX_SKIP, parseIntent } from './intent.ts';
+import { concludesFrom, formatIntent, MAX_SKIP, parseIntent, type IntentSeal } from './intent.ts';
 
+const SEAL: IntentSeal = {
+  uid: 'uid-1',
+  make: (body) => `sealed ${body}`,
+  holds: (seal, body) => seal === `sealed ${body}`,
+};
 const NOW = '2026-01-01T00:00:00.000Z';
 
 describe('a create-intent', () => {
@@ -22,22 +27,35 @@ describe('a create-intent', () => {
             ...(expire === undefined ? {} : { expire }),
             ...(place === undefined ? {} : { place }),
           };
-          expect(parseIntent(formatIntent(intent), NOW)).toEqual(intent);
+          expect(parseIntent(formatIntent(intent, SEAL), NOW, SEAL)).toEqual(intent);
         },
       ),
     );
   });
 
   it('is none only where there is no annotation: damaged text still says that something may have been sent', () => {
-    expect(parseIntent(undefined, NOW)).toBeUndefined();
+    expect(parseIntent(undefined, NOW, SEAL)).toBeUndefined();
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        const intent = parseIntent(text, NOW);
+        const intent = parseIntent(text, NOW, SEAL);
         expect(intent).toBeDefined();
         expect(Number.isNaN(Date.parse(intent?.at ?? ''))).toBe(false);
         expect(intent?.try).toBeGreaterThanOrEqual(1);
       }),
     );
+  });
+});
+
+describe('a create-intent that was not sealed for the resource', () => {
+  const intent = { at: '2020-01-01T00:00:00.000Z', try: 3, skip: ['r1'], expire: '2020-01-02T00:00:00.000Z' };
+
+  it('says that something may have been sent, and how often, and nothing else', () => {
+    const text = formatIntent(intent, SEAL);
+    const changed = JSON.stringify({ ...(JSON.parse(text) as object), skip: [] });
+    const others = formatIntent(intent, { ...SEAL, make: () => 'made up' });
+    for (const forged of [JSON.stringify(intent), changed, others]) {
+      expect(parseIntent(forged, NOW, SEAL)).toEqual({ at: NOW, try: 3, skip: [] });
+    }
   });
 });
 

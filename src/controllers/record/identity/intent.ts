@@ -1,3 +1,5 @@
+import { canonicalJson } from '../../../base/hash.ts';
+
 /**
  * The record of a create that is under way, in the annotation `boxwright.dev/create-intent`. Written in one
  * patch with the finalizer, guarded by resourceVersion, before the create is sent.
@@ -39,16 +41,30 @@ export function concludesFrom(since: number, lagWindowMs: number): number {
   return since + POST_TIMEOUT_MS + lagWindowMs;
 }
 
+/** Seals intents of one resource. */
+export interface IntentSeal {
+  /** The life of the resource that the intent is of. */
+  uid: string;
+  make: (body: string) => string;
+  holds: (seal: string, body: string) => boolean;
+}
+
 /** The annotation's text. */
-export function formatIntent(intent: CreateIntent): string {
-  return JSON.stringify(intent);
+export function formatIntent(intent: CreateIntent, { uid, make }: IntentSeal): string {
+  const body = { ...intent, uid };
+  return JSON.stringify({ ...body, seal: make(canonicalJson(body)) });
 }
 
 /**
  * Reads the annotation. Text that is not an intent still says that *somebody* may have sent a create, so it
- * reads as one whose outcome is unknown rather than as none.
+ * reads as one whose outcome is unknown rather than as none. So does one whose seal does not hold, of an earlier
+ * version or of another resource: nothing else in it counts.
  */
-export function parseIntent(text: string | undefined, now: string): CreateIntent | undefined {
+export function parseIntent(
+  text: string | undefined,
+  now: string,
+  { holds }: Pick<IntentSeal, 'holds'>,
+): CreateIntent | undefined {
   if (text === undefined) return undefined;
   const fallback: CreateIntent = { at: now, try: 1, skip: [] };
   let value: unknown;
@@ -58,18 +74,20 @@ export function parseIntent(text: string | undefined, now: string): CreateIntent
     return fallback; // damaged by hand: the outcome of whatever it stood for is unknown
   }
   if (value === null || typeof value !== 'object') return fallback;
-  const raw = value as Record<string, unknown>;
+  const { seal, ...body } = value as Record<string, unknown>;
+  const tries = typeof body.try === 'number' && Number.isSafeInteger(body.try) && body.try > 0 ? body.try : 1;
+  if (typeof seal !== 'string' || !holds(seal, canonicalJson(body))) return { ...fallback, try: tries };
   return {
-    at: typeof raw.at === 'string' && !Number.isNaN(Date.parse(raw.at)) ? raw.at : now,
-    try: typeof raw.try === 'number' && Number.isInteger(raw.try) && raw.try > 0 ? raw.try : 1,
-    skip: Array.isArray(raw.skip)
-      ? raw.skip.filter((id): id is string => typeof id === 'string').slice(0, MAX_SKIP)
+    at: typeof body.at === 'string' && !Number.isNaN(Date.parse(body.at)) ? body.at : now,
+    try: tries,
+    skip: Array.isArray(body.skip)
+      ? body.skip.filter((id): id is string => typeof id === 'string').slice(0, MAX_SKIP)
       : [],
-    ...(typeof raw.expire === 'string' && !Number.isNaN(Date.parse(raw.expire))
-      ? { expire: raw.expire }
+    ...(typeof body.expire === 'string' && !Number.isNaN(Date.parse(body.expire))
+      ? { expire: body.expire }
       : {}),
-    ...(isNote(raw.lease) ? { lease: raw.lease } : {}),
-    ...placeOf(raw.place),
+    ...(isNote(body.lease) ? { lease: body.lease } : {}),
+    ...placeOf(body.place),
   };
 }
 

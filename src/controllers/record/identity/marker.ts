@@ -13,8 +13,20 @@ export interface MarkedResource {
  * serves as a provisional name.
  */
 export function markerOf(installationId: string, resource: MarkedResource): string {
-  const own = sha256Base32(resource.kind, resource.namespace, resource.name).slice(0, 16);
-  return `${markerPrefix(installationId)}${own}`;
+  return `${markerPrefix(installationId)}${ownPart(resource)}`;
+}
+
+/** What a marker says of the resource, in any installation. */
+export function ownPart({ kind, namespace, name }: MarkedResource): string {
+  return sha256Base32(kind, namespace, name).slice(0, 16);
+}
+
+/** What those of some texts that are markers of an installation say of resources. */
+export function markersOn(texts: readonly unknown[], installationId: string): string[] {
+  const prefix = markerPrefix(installationId);
+  return texts.flatMap((text) =>
+    typeof text === 'string' && text.startsWith(prefix) ? [text.slice(prefix.length)] : [],
+  );
 }
 
 /** What all markers of one installation begin with. */
