@@ -59,10 +59,10 @@ class ChartOperator implements AsyncDisposable {
     });
   }
 
-  start(): void {
+  start(more: Readonly<Record<string, string>> = {}): void {
     const child = spawn(process.execPath, ['src/cli/main.ts', 'operator'], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], ...this.#env },
+      env: { PATH: process.env['PATH'], ...this.#env, ...more },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const output: string[] = [];
@@ -131,10 +131,10 @@ describe.each(INSTALLATIONS)(
         await world.put(exampleText());
         await world.ready('Instance', 'web-eu', 120_000);
         await world.ready('InstanceLease', 'evening', 120_000);
-        // A key that somebody emptied is filled again by the next process.
+        // A key that somebody emptied is made anew once an administrator has confirmed it.
         await operator.stop();
         await emptyKey(world);
-        operator.start();
+        operator.start({ BOXWRIGHT_INSTALLATION_ID: await installationId(world) });
         if (mode === 'cluster-wide') await scrape(world, await operator.metricsUrl());
         // Twice, so that an event repeats.
         for (const [powerState, reason] of [
@@ -207,6 +207,12 @@ async function scrape(world: RealWorld, url: string): Promise<void> {
   } finally {
     await dispatcher.close();
   }
+}
+
+async function installationId({ cluster, home }: RealWorld): Promise<string> {
+  const args = ['--namespace', home];
+  const map = await cluster.get<Rendered>('configmap', 'boxwright-installation', ...args);
+  return map.data?.['id'] ?? '';
 }
 
 async function emptyKey({ cluster, home }: RealWorld): Promise<void> {
