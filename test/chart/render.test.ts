@@ -237,8 +237,8 @@ describe('the surroundings', { timeout: 180_000 }, () => {
       'd:8443',
     ];
     const policy = only(await helm.objects({ allowedHosts }), 'NetworkPolicy');
-    const { egress } = policy.spec as { egress: { ports: { port: number }[] }[] };
-    expect(egress[2]?.ports.map(({ port }) => port)).toEqual([443, 8443, 9443]);
+    const { egress: rules } = policy.spec as { egress: { ports: { port: number }[] }[] };
+    expect(rules[2]?.ports.map(({ port }) => port)).toEqual([443, 8443, 9443]);
   });
 
   it('have no monitor, rule or dashboard until asked for', async () => {

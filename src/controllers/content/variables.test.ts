@@ -350,10 +350,11 @@ describe('differences between record and declaration', () => {
   );
 });
 
+const password = (name: string): BoxVariable =>
+  variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
+
 it('learns every secret, though one of them is not there', async () => {
   const secrets = new SecretSet();
-  const password = (name: string): BoxVariable =>
-    variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
   const context = contextWith({ 'Secret/b/key': 'hunter22-b', 'Secret/d/key': 'hunter22-d' }, { secrets });
   const lists = {
     'spec.variables': [password('a'), password('b')],
