@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, jittered, PASSING, REFUSED, type Curve } from './backoff.ts';
+import { backoffMs, jittered, lookAgainMs, PASSING, REFUSED, type Curve } from './backoff.ts';
 
 /** How many tries a curve allows within a time, the first one included, with the least jitter. */
 function tries(curve: Curve, withinMs: number): number {
@@ -37,4 +37,9 @@ describe('backoffMs', () => {
 
 it('jitters an interval upwards only', () => {
   expect([0, 0.999].map((random) => Math.round(jittered(1_000, () => random)))).toEqual([1_000, 1_100]);
+});
+
+it('looks soon at what has begun a moment ago, and rarely at what goes on for long', () => {
+  const waits = [0, 60_000, 600_000, 7_200_000, 86_400_000].map((ms) => lookAgainMs(ms, 5_000, 600_000));
+  expect(waits).toEqual([5_000, 5_000, 30_000, 360_000, 600_000]);
 });

@@ -34,3 +34,11 @@ export function backoffMs(failures: number, curve: Curve, random: Random, askedM
 export function jittered(ms: number, random: Random): number {
   return ms * (1 + 0.1 * random());
 }
+
+/**
+ * When to look again at what has gone on for `ageMs`, milliseconds: soon at first, then less and less often, since it
+ * may well go on for ever.
+ */
+export function lookAgainMs(ageMs: number, shortestMs: number, longestMs: number): number {
+  return Math.min(Math.max(ageMs / 20, shortestMs), longestMs);
+}

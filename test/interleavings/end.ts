@@ -26,7 +26,11 @@ function unsettled(world: World, kind: KindName, resource: Shown): string[] {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const said = `${ready?.status} ${ready?.reason}: ${ready?.message}`;
   if (metadata.deletionTimestamp !== undefined)
-    return ready?.reason === 'InUse' || ready?.reason === 'Conflict' || isPaused(resource)
+    return ready?.reason === 'InUse' ||
+      ready?.reason === 'Conflict' ||
+      isPaused(resource) ||
+      // The service refuses to end it, and only a person may have it forced.
+      (ready?.reason === 'NeedsUser' && ready.message.includes('forceTerminateAfter'))
       ? []
       : [`${name} is not gone: ${said}`];
   if (status?.observedGeneration !== metadata.generation)
@@ -57,6 +61,7 @@ function undeclared(world: World, plural: 'boxes' | 'policyboxes' | 'instances',
   const table = plural === 'instances' ? 'instances' : 'boxes';
   const record = recordOf(world, table, resource.status?.id);
   if (record === undefined) return [`there is no record ${resource.status?.id}`];
+  if (hasEnded(record)) return [];
   const court = world.judges.court('end');
   const valueOf = (kind: 'secrets' | 'configmaps', key: string, item: string): ReadonlySet<string> => {
     const object = court.resource(kind, key) as unknown as { data?: Record<string, string> } | undefined;

@@ -1,7 +1,7 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, StoredRecord } from './judge.ts';
 import { declaredOf, type Declared, type History } from './declared.ts';
-import { keyOfShown, readyOf, RECORD_KINDS } from './parts.ts';
+import { hasEnded, keyOfShown, readyOf, RECORD_KINDS } from './parts.ts';
 
 /** Operations that bring variables to the machines. */
 const BRINGS = /^(deploy|reinstall|reconfigure)$/;
@@ -22,12 +22,12 @@ export function readyTruth(court: Court): Judge {
   const history: History = (kind, key, item) => contents.get(`${kind} ${key} ${item}`) ?? new Set();
 
   /** What the machines have; undefined where a change of the record is not for them. */
-  const valuesOnMachines = (resource: Shown, record: StoredRecord): string | undefined => {
+  const valuesOnMachines = (resource: Shown, record: StoredRecord, isOurs = false): string | undefined => {
     const { applyChanges = 'None' } = resource.spec as { applyChanges?: string };
     const bringing = applyChanges === 'Reconfigure' ? BRINGS_RECONFIGURED : BRINGS;
     const operations = court.operations(record.id).filter(({ operation }) => bringing.test(operation)).length;
     const known = brought.get(record.id);
-    if (known === undefined || operations > known.operations || applyChanges === 'None')
+    if (known === undefined || operations > known.operations || (isOurs && applyChanges === 'None'))
       brought.set(record.id, { operations, values: valuesOf(record['variables']) });
     return applyChanges === 'None' ? undefined : brought.get(record.id)?.values;
   };
@@ -35,17 +35,18 @@ export function readyTruth(court: Court): Judge {
     const { status, spec } = resource;
     const record = court.record(RECORD_KINDS[plural]?.table ?? 'boxes', status?.id ?? '');
     if (record === undefined) return [`there is no record ${status?.id}`];
+    // Nothing can be brought to what has come to its end.
+    if (hasEnded(record)) return [];
     let declared: Declared[] = declaredOf(plural, resource, record, court, history);
-    if ((spec['driftPolicy'] ?? 'Correct') !== 'Correct') {
-      // What others changed stays as it is: only what this generation changed has to be in place.
-      const { before = {} } = specs.get(resource.metadata.uid) ?? {};
-      declared = declared.filter(
-        ({ field }) => JSON.stringify(before[field]) !== JSON.stringify(spec[field]),
-      );
-    }
+    // What others changed stays as it is there: only what this generation changed has to be in place.
+    const { before = {} } = specs.get(resource.metadata.uid) ?? {};
+    const counts = (field: string): boolean =>
+      (spec['driftPolicy'] ?? 'Correct') === 'Correct' ||
+      JSON.stringify(before[field]) !== JSON.stringify(spec[field]);
+    declared = declared.filter(({ field }) => counts(field));
     const out = declared.filter(({ holds }) => !holds).map(({ what }) => what);
     const { event = '' } = (record['operation'] ?? {}) as { event?: string };
-    if (plural === 'instances' && !event.startsWith('shutdown')) {
+    if (plural === 'instances' && counts('variables') && !event.startsWith('shutdown')) {
       const running = valuesOnMachines(resource, record);
       if (running !== undefined && running !== valuesOf(record['variables']))
         out.push('its variables were changed and no operation has brought them to the machines');
@@ -92,7 +93,11 @@ export function readyTruth(court: Court): Judge {
       if (method === 'GET' || by === undefined) return;
       const [plural = '', key = ''] = by.split(' ');
       const resource = court.resource(plural, key);
-      if (RECORD_KINDS[plural] !== undefined && resource !== undefined) look(plural, resource);
+      if (RECORD_KINDS[plural] === undefined || resource === undefined) return;
+      const stored = plural === 'instances' ? court.record(plural, resource.status?.id ?? '') : undefined;
+      // Where changes are not for the machines, what we have put on the record counts as brought.
+      if (stored !== undefined) valuesOnMachines(resource, stored, true);
+      look(plural, resource);
     },
   };
 }

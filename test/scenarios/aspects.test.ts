@@ -14,6 +14,18 @@ const valuesIn = (request: PortRequest): string => {
   return JSON.stringify(variables);
 };
 
+const PASSWORD = {
+  name: 'DB_PASSWORD',
+  type: 'Password',
+  valueFrom: { secretKeyRef: { name: 'db', key: 'password' } },
+};
+const login = (password: string): string => `
+apiVersion: v1
+kind: Secret
+metadata: {name: db}
+stringData: {password: ${password}}
+`;
+
 /** A Box that contains another. */
 const nesting = (name: string, below?: string): string => `
 apiVersion: boxwright.dev/v1alpha1
@@ -60,6 +72,24 @@ describe('what is refused in one part of an instance', () => {
     await annotate({ 'boxwright.dev/request-reinstall': '1' });
     await shop.world.until(() => shop.status().handledRequests?.['reinstall'] === '1', MINUTE);
     expect(shop.record().operation.event).toBe('reinstall');
+  });
+
+  it.each([
+    ['refuses', 403],
+    ['fails at', 500],
+  ])('as a request that the service %s for ever does not keep another request back', async (_how, status) => {
+    let tries = 0;
+    shop.judge = ({ path }) => {
+      if (!path.endsWith('/reinstall')) return undefined;
+      tries += 1;
+      return answer(status, { message: 'not now' });
+    };
+    await annotate({ 'boxwright.dev/request-reinstall': '1' });
+    await shop.world.until(() => tries > 1, HOUR);
+    await annotate({ 'boxwright.dev/request-reconfigure': '1' });
+    await shop.world.until(() => shop.status().handledRequests?.['reconfigure'] === '1', HOUR);
+    expect(shop.record().operation.event).toBe('reconfigure');
+    expect(shop.status().handledRequests?.['reinstall']).toBeUndefined();
   });
 
   it('does not keep a lease off the record, nor its end back', async () => {
@@ -112,6 +142,31 @@ describe('what is refused in one part of an instance', () => {
     await edit({ tags: ['blue'] });
     await shop.world.until(() => shop.record().tags.includes('blue'), 5 * MINUTE);
     expect(shop.record().tags).toContain('blue');
+  });
+
+  it('as a Secret that is gone keeps nothing else back, and least of all the end of a lease', async () => {
+    await shop.world.apply(login('first'));
+    await edit({ variables: [PASSWORD], tags: ['blue'] });
+    await shop.online();
+    await shop.world.until(() => shop.record().tags.includes('blue'));
+    await shop.world.delete('Secret', 'db');
+    await edit({ tags: ['red'], lease: { operation: 'Shutdown', after: '1h' } });
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference', MINUTE);
+    expect(shop.message()).toContain('Secret "db" does not exist');
+    await shop.world.until(() => shop.record().lease?.operation === 'shutdown', MINUTE);
+    await annotate({ 'boxwright.dev/request-reinstall': '1' });
+    await shop.world.until(() => shop.status().handledRequests?.['reinstall'] === '1', MINUTE);
+    const before = shop.record().variables;
+    expect(before).toMatchObject([{ name: 'DB_PASSWORD', value: 'first' }]);
+    await shop.world.until(() => shop.pair().startsWith('done+shutdown'), 2 * HOUR);
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference', MINUTE);
+    expect(shop.record().variables).toEqual(before);
+    await edit({ powerState: 'Running' });
+    await shop.world.until(() => shop.pair() === 'done+poweron', 5 * MINUTE);
+    await shop.world.apply(login('second'));
+    await shop.online();
+    expect(shop.record().variables).toMatchObject([{ name: 'DB_PASSWORD', value: 'second' }]);
+    expect(shop.record().tags).toContain('red');
   });
 
   it('lets a power-on go after two minutes, and applies the change when it is on the record', async () => {
@@ -188,6 +243,23 @@ describe('an instance', () => {
     );
   });
 
+  it.each([404, 403])(
+    'whose service answers %d for ever is asked for addresses ever less often',
+    async (status) => {
+      let asked = 0;
+      shop.judge = ({ path }) => {
+        if (!path.endsWith('/service')) return undefined;
+        asked += 1;
+        return answer(status, { message: 'not here' });
+      };
+      await shop.world.apply(instance());
+      await shop.online();
+      await shop.world.advance(24 * HOUR);
+      expect(asked).toBeLessThan(25);
+      expect(shop.ready()).toBe('True Settled');
+    },
+  );
+
   it('of a service without machines shows the address of the service', async () => {
     shop.spoil = (request, given) => {
       if (given.status !== 200 || given.body.byteLength === 0) return given;
@@ -237,6 +309,22 @@ describe('an instance', () => {
     expect(shop.message()).not.toContain('request-reinstall');
     const update = shop.world.condition('Instance', 'web-eu', 'UpdateAvailable')?.message ?? '';
     expect(update).not.toContain('request-reinstall');
+  });
+
+  it('whose deploy has failed says why once its log can be read, and in the same words from then on', async () => {
+    let isDown = true;
+    shop.judge = ({ path }) =>
+      isDown && path.includes('/activity') ? answer(503, { message: 'not now' }) : undefined;
+    shop.world.sandbox.admin.addOperationFault({ operation: 'deploy', effect: 'fail', times: 1 });
+    await shop.world.apply(instance());
+    await shop.world.until(() => shop.ready() === 'False OperationFailed');
+    expect(shop.message()).toMatch(/^deploy failed\. /);
+    isDown = false;
+    await shop.world.until(() => shop.message().startsWith('deploy failed: '), MINUTE);
+    const said = shop.message();
+    expect(said).toContain(shop.status().lastOperation?.message);
+    await shop.world.advance(HOUR);
+    expect(shop.message()).toBe(said);
   });
 
   // R14

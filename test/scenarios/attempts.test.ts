@@ -82,6 +82,34 @@ describe('a service that', () => {
     expect(reads.length).toBeLessThanOrEqual(60);
   });
 
+  it('fails and asks for a wait of years is asked again within minutes', async () => {
+    await online(shop);
+    let isBroken = true;
+    shop.judge = (request) =>
+      isBroken && on('PUT', /^\/services\/instances\/[^/]+$/)(request)
+        ? answer(500, {}, { 'retry-after': '99999999' })
+        : undefined;
+    await edit(shop, port('81'));
+    await shop.world.advance(MINUTE);
+    isBroken = false;
+    await shop.world.until(() => shop.ready() === 'True Settled', 15 * MINUTE);
+    expect(shop.record().variables).toMatchObject([{ name: 'PORT', value: '81' }]);
+  });
+
+  it.each(['deploy', 'reinstall'] as const)(
+    'hangs in a %s for ever is asked less and less often once its time is over',
+    async (operation) => {
+      if (operation === 'reinstall') await online(shop);
+      shop.world.sandbox.admin.addOperationFault({ operation, effect: 'stuck', times: 1 });
+      if (operation === 'deploy') await shop.world.apply(instance());
+      else await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reinstall': '1' });
+      await shop.world.until(() => shop.ready() === 'False OperationFailed', HOUR);
+      const before = shop.mark();
+      await shop.world.advance(HOUR);
+      expect(shop.world.sandbox.admin.calls({ since: before }).length).toBeLessThan(100);
+    },
+  );
+
   // R9
   it('answers a POST with 409 is quoted, and asked slowly', async () => {
     shop.judge = (request) =>
@@ -149,5 +177,24 @@ describe('a service that', () => {
     await shop.world.until(() => at.length > 0, 11 * MINUTE);
     expect((at[0] ?? 0) - started).toBeLessThanOrEqual(11 * MINUTE);
     expect(shop.ready()).toBe('False Refused');
+  });
+
+  it('had refused the content before a start says the same words after it, and holds no power back', async () => {
+    await shop.world.apply(instance(`${PORT}  powerState: Running\n`));
+    await shop.online();
+    shop.judge = (request) =>
+      on('PUT', /^\/services\/instances\/[^/]+$/)(request) ? answer(400, { message: 'no' }) : undefined;
+    await edit(shop, port('81'));
+    await shop.world.until(() => shop.ready() === 'False Refused');
+    const said = shop.message();
+    shop.restart();
+    await shop.world.advance(10_000);
+    expect(shop.message()).toBe(said);
+    shop.world.kill();
+    await shop.byHand('PUT', `/services/instances/${shop.status().id}/shutdown`);
+    await shop.world.advance(10_000);
+    shop.world.start();
+    await shop.world.until(() => shop.pair() === 'done+poweron', 30_000);
+    await shop.world.until(() => shop.message() === said, MINUTE);
   });
 });

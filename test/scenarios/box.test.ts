@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CONNECTION, typeOfKind, World } from '../support/world.ts';
+import { CONNECTION, World } from '../support/world.ts';
 
 interface BoxDoc {
   id: string;
@@ -100,7 +100,7 @@ describe('a box', () => {
     expect(boxes()).toEqual([]);
   });
 
-  it('is held by those that name it by its id, boxes as well as instances', async () => {
+  it('is held by those of its namespace that name it by its id, and by nobody elsewhere', async () => {
     await world.apply(box('inner', ''));
     await settled('inner');
     await world.apply(
@@ -114,11 +114,12 @@ describe('a box', () => {
     await world.delete('Box', 'inner');
     await world.until(() => world.condition('Box', 'inner', 'Ready')?.reason === 'InUse');
     const message = world.condition('Box', 'inner', 'Ready')?.message;
-    expect(message).toContain('Box/near, and by resources of other namespaces');
-    expect(message).not.toContain('outer');
+    expect(message).toMatch(/^Used by Box\/near: /);
     await world.delete('Box', 'near');
-    await world.user.delete(typeOfKind('Box'), { namespace: 'default', name: 'outer' });
     await world.until(() => world.get('Box', 'inner') === undefined, 60_000);
+    const told = world.events.filter(({ note }) => note.includes('Resources of other namespaces'));
+    expect(told).toMatchObject([{ type: 'Warning', regarding: { name: 'inner' } }]);
+    expect(told[0]?.note).not.toContain('outer');
   });
 
   it('names the way round when boxes contain each other by id, and all of them can be deleted', async () => {

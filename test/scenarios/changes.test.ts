@@ -33,6 +33,23 @@ describe('a change of variables', () => {
     expect(shop.ready()).toBe('True Settled');
   });
 
+  it.each(['Reconfigure', 'Reinstall'])(
+    'that is taken back while its %s runs is taken back on the machines, too',
+    async (applyChanges) => {
+      await shop.world.apply(instance(`${PORT}  applyChanges: ${applyChanges}`));
+      await shop.online();
+      const before = shop.mark();
+      await edit(port('81'));
+      await shop.world.until(() => shop.pair().startsWith('processing+'));
+      await edit(port('80'));
+      await shop.world.until(() => valueOf('PORT') === '80');
+      await shop.online();
+      await shop.world.advance(HOUR);
+      const brought = `PUT ${applyChanges.toLowerCase()}`;
+      expect(shop.writes(before)).toEqual(['PUT', brought, 'PUT', brought]);
+    },
+  );
+
   it('that None has put on the record is not applied when applyChanges is changed later', async () => {
     await shop.world.apply(instance(`${PORT}  applyChanges: None`));
     await shop.online();

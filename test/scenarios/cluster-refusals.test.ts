@@ -164,6 +164,21 @@ describe('a write that the API server refuses', () => {
     expect(shop.records()).toEqual([]);
   });
 
+  it('as a conflict for ever is tried ever more slowly, and leaves the service in peace', async () => {
+    await open();
+    await shop.world.apply(instance());
+    await shop.online();
+    const isStatus = patchOf('instances', 'status');
+    refuse = (request) => (isStatus(request) ? refusal(409, 'Conflict', 'somebody was faster') : undefined);
+    const before = shop.mark();
+    await shop.world.edit('Instance', 'web-eu', { tags: ['blue'] });
+    await shop.world.advance(HOUR);
+    expect(tries).toBeLessThanOrEqual(60);
+    expect(shop.world.sandbox.admin.calls({ since: before }).length).toBeLessThanOrEqual(150);
+    refuse = () => undefined;
+    await shop.world.until(() => shop.record().tags.includes('blue'), 10 * MINUTE);
+  });
+
   it('to a lease is told, and the instance keeps its end', async () => {
     await open();
     await shop.world.apply(instance());
@@ -214,6 +229,36 @@ describe('a write that the API server refuses', () => {
     await shop.online();
   });
 });
+
+it('a webhook that takes the claim off again makes no loop at the pace of the machine', async () => {
+  let patches = 0;
+  const shop = await Shop.open({
+    kubePort: (port) => ({
+      watch: (request) => port.watch(request),
+      request: (request) => {
+        if (!patchOf('instances', 'metadata')(request)) return port.request(request);
+        patches += 1;
+        return port.request({ ...request, body: withoutClaim(request.body) });
+      },
+    }),
+  });
+  await shop.world.apply(instance());
+  await shop.world.advance(MINUTE);
+  const atFirst = patches;
+  await shop.world.advance(HOUR);
+  expect(patches - atFirst).toBeLessThanOrEqual(300);
+  expect(shop.records()).toHaveLength(1);
+  shop.world.kill();
+  await shop.world.sandbox.stop();
+});
+
+function withoutClaim(body: unknown): unknown {
+  const { metadata = {} } = body as { metadata?: { annotations?: Record<string, unknown> } };
+  const kept = Object.entries(metadata.annotations ?? {}).filter(
+    ([name]) => !/(external-id|claim)$/.test(name),
+  );
+  return { ...(body as object), metadata: { ...metadata, annotations: Object.fromEntries(kept) } };
+}
 
 // R15
 it('resources that go while they are handled leave no error, no failed pass and no stack', async () => {

@@ -3,6 +3,7 @@ import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 import { CONNECTION, World } from '../support/world.ts';
+import { Shop } from './shop.ts';
 
 const [, LOGIN = ''] = CONNECTION.split('---');
 const secret = (data: string): string => `
@@ -242,6 +243,21 @@ it('whose token is refused at a create does not make what was declared refused',
   refuse = false;
   await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
+});
+
+it('that does not fit its schema any more goes when it is deleted', async () => {
+  const shop = new Shop();
+  shop.world.start();
+  await shop.world.apply(CONNECTION);
+  await shop.world.until(() => shop.ready('main', 'Connection') === 'True Settled');
+  const stored = shop.world.get('Connection', 'main');
+  if (stored === undefined) throw new Error('no connection');
+  shop.seed('Connection', { ...stored, spec: { ...stored.spec, endpoint: 'no URL' } });
+  await shop.world.until(() => shop.ready('main', 'Connection') === 'False NeedsUser');
+  await shop.world.delete('Connection', 'main');
+  await shop.world.until(() => shop.world.get('Connection', 'main') === undefined, 60_000);
+  expect(shop.world.get('Connection', 'main')).toBeUndefined();
+  await shop.close();
 });
 
 // M9

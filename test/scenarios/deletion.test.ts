@@ -40,6 +40,7 @@ describe('the deletion of an instance', () => {
     expect(deleting()).toContain('Waits for the end of deploy');
     expect(deleting()).toContain('forceTerminateAfter');
     expect(shop.writes(before)).toEqual([]);
+    expect(shop.world.sandbox.admin.calls({ since: before }).length).toBeLessThan(150);
     await shop.world.edit('Instance', 'web-eu', { forceTerminateAfter: '15m' });
     await shop.gone();
     expect(shop.writes(before)).toEqual(['DELETE ?operation=force_terminate', 'DELETE ?operation=delete']);
@@ -74,7 +75,9 @@ describe('the deletion of an instance', () => {
     await shop.world.until(() => shop.ready() === 'False NeedsUser', HOUR);
     expect(shop.message()).toContain('forceTerminateAfter');
     expect(shop.message()).toContain('Orphan');
+    const asked = shop.world.sandbox.admin.calls({ since: before }).length;
     await shop.world.advance(30 * MINUTE);
+    expect(shop.world.sandbox.admin.calls({ since: before }).length - asked).toBeLessThan(100);
     shop.restart();
     await shop.world.advance(30 * MINUTE);
     expect(shop.writes(before)).toEqual(Array.from({ length: 4 }, () => 'DELETE ?operation=terminate'));

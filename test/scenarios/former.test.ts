@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/sandbox/admin/snapshot.ts';
-import { ENDPOINT, NAMESPACE, typeOfKind } from '../support/world.ts';
+import { CONNECTION, ENDPOINT, NAMESPACE, typeOfKind } from '../support/world.ts';
 import { answer, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const RECREATE = '  onMissing: Recreate';
@@ -399,6 +399,37 @@ describe('a record that is there again after its deletion', () => {
     await shop.world.until(() => shop.records().length === 0, 5 * MINUTE);
     const events = shop.world.events.filter(({ note }) => note.includes(id) && note.includes('once more'));
     expect(events).toHaveLength(1);
+  });
+
+  it('is found though its connection was away when it was time to look', async () => {
+    const [, kept] = await deleted();
+    for (const [kind, name] of [
+      ['Box', 'web'],
+      ['PolicyBox', 'small'],
+      ['Connection', 'main'],
+    ] as const) {
+      await shop.world.delete(kind, name);
+    }
+    await shop.world.until(() => shop.world.get('Connection', 'main') === undefined, MINUTE);
+    await shop.world.advance(2 * MINUTE);
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.apply(CONNECTION);
+    await shop.world.until(() => shop.records().length === 0, 5 * MINUTE);
+    expect(shop.world.events.some(({ note }) => note.includes('once more'))).toBe(true);
+  });
+
+  it('is not looked for for ever where the service will not delete it', async () => {
+    const [id, kept] = await deleted();
+    let asked = 0;
+    shop.judge = ({ method, path }) => {
+      if (path.includes(id)) asked += 1;
+      return method === 'DELETE' ? answer(403, { message: 'no' }) : undefined;
+    };
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.advance(25 * HOUR);
+    asked = 0;
+    await shop.world.advance(24 * HOUR);
+    expect(asked).toBe(0);
   });
 
   it('is left to whoever has adopted it meanwhile', async () => {

@@ -90,6 +90,27 @@ describe('a lease', () => {
     expect(noLease()).toBe(deletionPolicy === 'Delete');
   });
 
+  // R13
+  it('that leaseRef names leaves its end when it is deleted, which the instance says, and which comes', async () => {
+    await open();
+    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 8h'));
+    await shop.world.apply(instance('  leaseRef: {name: nights}'));
+    await shop.online();
+    await shop.world.until(() => shop.status().lease?.source?.name === 'nights');
+    const { expire } = shop.status().lease ?? {};
+    await shop.world.delete('InstanceLease', 'nights');
+    await shop.world.until(() => shop.ready() === 'False WaitingForReference', MINUTE);
+    expect(shop.message()).toContain('InstanceLease "nights" does not exist');
+    await shop.world.edit('Instance', 'web-eu', { tags: ['blue'] });
+    await shop.world.until(() => shop.record().tags.includes('blue'), MINUTE);
+    shop.restart();
+    await shop.world.advance(HOUR);
+    expect(shop.status().lease?.expire).toBe(expire);
+    await shop.world.until(() => shop.pair().startsWith('done+shutdown'), 8 * HOUR);
+    await shop.world.edit('Instance', 'web-eu', { leaseRef: null });
+    await shop.world.until(() => shop.ready() === 'True ShutDown', HOUR);
+  });
+
   /** Deploys with a lease; the operator ends between claim and status: the note that it has left. */
   const noteOfKilled = async (operation: string): Promise<Record<string, string>> => {
     await open();
@@ -221,6 +242,7 @@ describe('a lease', () => {
     await shop.world.until(() => leaseReady() === 'True Settled');
     await shop.world.advance(2 * HOUR);
     await shop.world.edit('Instance', 'web-eu', { tags: ['other'] });
+    await shop.world.annotate('InstanceLease', 'nights', { 'boxwright.dev/renew': '' });
     shop.restart();
     await shop.world.advance(MINUTE);
     expect(endsIn()).toBeLessThan(6 * HOUR + MINUTE);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../src/sandbox/admin/snapshot.ts';
 import { ServiceTransportError } from '../../src/service/index.ts';
-import { changedRequest, HOUR, instance, MINUTE, Shop } from './shop.ts';
+import { answer, changed, changedRequest, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const ORPHAN = '  deletionPolicy: Orphan';
 
@@ -56,6 +56,73 @@ describe('a creation', () => {
     expect(shop.status('second').id).toBe(id);
     await shop.world.advance(HOUR);
     expect(ids()).toEqual([id]);
+  });
+});
+
+it('a creation waits ever longer for an earlier record that hangs on its way out, and then goes on', async () => {
+  const shop = await Shop.open();
+  const id = await shop.leftBehind();
+  const { admin } = shop.world.sandbox;
+  admin.editRecord('instances', id, { state: 'processing', operation: { event: 'terminate' } });
+  await shop.world.advance(5 * MINUTE);
+  await shop.world.apply(instance());
+  await shop.world.until(() => shop.ready() === 'False Creating');
+  const before = shop.mark();
+  await shop.world.advance(HOUR);
+  expect(admin.calls({ since: before }).length).toBeLessThan(100);
+  admin.editRecord('instances', id, { state: 'done' });
+  await shop.online();
+  expect(shop.status().id).not.toBe(id);
+  await shop.close();
+});
+
+describe('a workspace in which others have instances', () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  /** Leaves the tags of instances out, where `where` says so. */
+  function withoutTags(where: (body: { tags?: string[] }, isList: boolean) => boolean): void {
+    const spoiled = (entry: { tags?: string[] }, isList: boolean): object =>
+      where(entry, isList) ? { ...entry, tags: undefined } : entry;
+    shop.spoil = (request, given) =>
+      request.method === 'GET' && /\/instances(\/[^/]+)?$/.test(request.path) && given.status === 200
+        ? changed(given, (body: object) =>
+            Array.isArray(body) ? body.map((entry: object) => spoiled(entry, true)) : spoiled(body, false),
+          )
+        : given;
+  }
+
+  it('takes new ones where the service leaves out tags that are empty', async () => {
+    shop = await Shop.open();
+    const id = await shop.leftBehind();
+    shop.world.sandbox.admin.editRecord('instances', id, { tags: [] });
+    withoutTags(({ tags }) => tags?.length === 0);
+    await shop.world.advance(10 * MINUTE);
+    await shop.world.apply(instance('', 'second'));
+    await shop.online('second');
+    expect(shop.status('second').id).not.toBe(id);
+  });
+
+  it('names the one that may not be read though its tags would tell, and asks for it ever less often', async () => {
+    shop = await Shop.open();
+    const id = await shop.leftBehind();
+    withoutTags((_entry, isList) => isList);
+    let reads = 0;
+    shop.judge = ({ path }) => {
+      if (path !== `/services/instances/${id}`) return undefined;
+      reads += 1;
+      return answer(403, { message: 'not yours' });
+    };
+    await shop.world.advance(10 * MINUTE);
+    await shop.world.apply(instance('', 'second'));
+    await shop.world.advance(MINUTE);
+    expect(shop.ready('second')).toBe('False Unknown');
+    expect(shop.message('second')).toContain(id);
+    expect(shop.message('second')).toContain('403');
+    await shop.world.advance(HOUR);
+    expect(reads).toBeLessThanOrEqual(25);
+    shop.judge = () => undefined;
+    await shop.online('second');
   });
 });
 

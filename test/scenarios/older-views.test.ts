@@ -92,9 +92,12 @@ describe('what an older view lacks', () => {
     const later = shop.mark();
     await shop.world.advance(5 * MINUTE);
     expect(calls(later)).toBeLessThan(12);
+    const atLast = shop.mark();
+    await shop.world.advance(24 * HOUR);
+    expect(calls(atLast)).toBeLessThan(160);
   });
 
-  it('a record is adopted as soon as a short lag has passed', async () => {
+  it('a record is adopted soon after a short lag has passed', async () => {
     shop = await Shop.open();
     await shop.world.edit('Connection', 'main', { poll: { lagWindow: '5s' } });
     const id = await shop.leftBehind();
@@ -105,8 +108,28 @@ describe('what an older view lacks', () => {
         ? changed(given, () => [])
         : given;
     await shop.world.apply(instance('', 'other', `{boxwright.dev/adopt: ${id}}`));
-    await shop.world.until(() => shop.status('other').id === id, 7_000);
+    await shop.world.until(() => shop.status('other').id === id, 10_000);
     expect(shop.records()).toHaveLength(1);
+  });
+
+  it('a provider that never becomes ready is asked about less and less often', async () => {
+    shop = new Shop();
+    shop.world.start();
+    let asked = 0;
+    shop.spoil = (request, given) => {
+      if (!request.path.includes('/providers') || given.status !== 200) return given;
+      asked += 1;
+      return changed(given, (body: object) =>
+        Array.isArray(body) ? body.map((entry: object) => ({ ...entry, state: 'unavailable' })) : body,
+      );
+    };
+    await shop.world.apply(CONNECTION);
+    await shop.world.apply(BOXES);
+    await shop.world.until(() => shop.ready('small', 'PolicyBox') === 'False WaitingForReference');
+    await shop.world.advance(6 * HOUR);
+    asked = 0;
+    await shop.world.advance(6 * HOUR);
+    expect(asked).toBeLessThan(50);
   });
 
   it('a provider that has just become ready is not called unready because an older list says so', async () => {

@@ -507,10 +507,12 @@ describe('an unlucky user', () => {
       expect(shop.writes(before).slice(2)).toEqual(['PUT', 'PUT poweron']);
     });
 
-    it('has the end of a lease carried out', async () => {
+    it('has its lease put back on the record, and its end carried out', async () => {
       await without('  lease: {operation: Shutdown, after: 1h}');
       shop.world.sandbox.admin.editRecord('instances', shop.record().id, { lease: undefined });
       await shop.world.until(() => shop.pair() === 'done+shutdown_service', 3 * HOUR);
+      await shop.world.until(() => shop.status().phase === 'ShutDown', MINUTE);
+      expect(shop.status().lease?.released).toBe(true);
     });
   });
 

@@ -162,6 +162,9 @@ export function instanceStatus() {
         message: text('Why.', { minLength: 0, maxLength: 1024 }),
       }),
     ),
+    appliedHash: optional(
+      text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
+    ),
     appliedTags: optional(text('Hash of the tags that were put on the record last.', { maxLength: 128 })),
     pendingHash: optional(
       text(

@@ -99,21 +99,6 @@ export function recordStatus() {
     managed: optional(
       object('What on the record is ours, so that what others added there stays.', managedKeys()),
     ),
-    secrets: optional(
-      list(
-        'What was last sent of each secret value, as a keyed hash: never the value.',
-        object('One secret value.', {
-          name: text('Name of the variable.', { maxLength: 64 }),
-          scope: text('Scope of the variable; empty for the box itself.', { minLength: 0, maxLength: 256 }),
-          keyId: text('Id of the key under which the hash was made.', { maxLength: 64 }),
-          hmac: text('The keyed hash.', { maxLength: 64 }),
-        }),
-        { maxItems: 100, mapKeys: ['name', 'scope'] },
-      ),
-    ),
-    appliedHash: optional(
-      text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
-    ),
     deleteSentAt: optional(time('When the first DELETE went to the service.')),
     former: optional(
       list(

@@ -2,13 +2,13 @@ import type { Box } from '../../api/box.ts';
 import { EVENT_NAMES } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { BoxRecord, Write } from '../../service/index.ts';
+import type { BoxRecord } from '../../service/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import { hashOfVariables, readFile, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { DesiredEvent, Draft } from '../draft/draft.ts';
-import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { DRAFT_FORGOTTEN, draftKind, shownOf } from '../draft/kind.ts';
 import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
@@ -26,29 +26,14 @@ export function boxKind(options: {
 }): RecordKind<Box, BoxRecord, Draft, DraftMemory> {
   const { context, boxes } = options;
   return {
+    ...draftKind('script'),
     type: options.type,
-    family: 'boxes',
     noun: 'box',
-    onMissing: 'Recreate',
     forgotten: [...DRAFT_FORGOTTEN, 'stack'],
-    candidate: boxCandidate,
-    showsNothingNew: boxUnchanged,
-    meant: (draft) => draft.hash,
-    misfit: (record) => misfitOf(record, 'script'),
-    read: (handle, id, read) => handle.client.boxes.read(id, read),
     resolve: (pass) => resolveBox(pass, context, boxes),
-    intentExtras: () => ({}),
-    create: (pass, draft) => createBox(pass, draft),
     converge: (pass, record, draft) => convergeBox(pass, record, draft),
     observe: (_pass, record) => shownOf(record),
-    // Others find it by its name.
-    isUp: ({ name }, marker) => name !== marker,
-    inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
-    asks: 'delete',
-    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
-    remove: (pass, id) =>
-      pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
   };
 }
 
@@ -140,21 +125,6 @@ export function nestedIn({ metadata }: Box, boxes: KindCache<Box>): FindNested {
     if (boxId === undefined) return undefined;
     return boxes.claimants(boxId).find((other) => other.metadata.namespace === namespace);
   };
-}
-
-function createBox(pass: BoxPass, draft: Draft): Promise<Write<BoxRecord>> {
-  const { handle, marker, owner } = pass;
-  return handle.client.boxes.create(
-    {
-      schema: `${handle.schemaBase}/boxes/script`,
-      name: marker,
-      owner,
-      visibility: 'workspace',
-      automatic_updates: 'off',
-      ...draft.fields,
-    },
-    { priority: pass.priority, signal: pass.signal },
-  );
 }
 
 /** The id of a nested box, once its content is in place. */

@@ -10,7 +10,7 @@ import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
 import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
-import { firstWord, type FirstWord } from '../record/first-word.ts';
+import { firstWord } from '../record/first-word.ts';
 import { patchMetadata, type OwnMetadata } from '../record/metadata.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
@@ -124,7 +124,12 @@ export class ConnectionReconciler {
     }
     const memory = this.#memory(key, resource.metadata.uid);
     return this.#guard.run(resource, memory.attempts, run, async () => {
-      const word = this.#firstWord(resource, run);
+      // An endpoint that does not answer must not keep a new generation without a word.
+      const word = firstWord(this.#context, this.#status, resource, {
+        since: this.#context.clock.monotonic(),
+        message: () => 'Waits for the first answer of the service',
+        signal: run.signal,
+      });
       try {
         return await this.#pass(key, resource, run);
       } catch (error) {
@@ -138,29 +143,15 @@ export class ConnectionReconciler {
     });
   }
 
-  /** An endpoint that does not answer must not keep a new generation without a word. */
-  #firstWord(resource: Connection, run: ReconcileContext): FirstWord | undefined {
-    if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
-    const { clock, log } = this.#context;
-    return firstWord(clock, clock.monotonic(), async () => {
-      const said = verdict('Pending', 'Waits for the first answer of the service');
-      try {
-        await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
-      } catch (error) {
-        // The pass itself goes on, and says more in the end.
-        log.debug({ error, name: resource.metadata.name }, 'the first word could not be written');
-      }
-    });
-  }
-
   async #pass(key: string, resource: Cached<Connection>, run: ReconcileContext): Promise<Result> {
-    if (resource.problems !== undefined) {
+    const users = this.#users(resource);
+    const mayGo = resource.metadata.deletionTimestamp !== undefined && users.length === 0;
+    if (resource.problems !== undefined && !mayGo) {
       const said = problemsVerdict(resource.problems);
       this.#pool.setNotReady(key, { message: notReady(resource, said), credentialsMissing: false });
       await this.#write(resource, { verdict: said, fields: {} }, run);
       return {};
     }
-    const users = this.#users(resource);
     if (resource.metadata.deletionTimestamp !== undefined) {
       if (resource.metadata.finalizers?.includes(FINALIZER) !== true) return {};
       const { unconfirmed } = this.#context.installation;

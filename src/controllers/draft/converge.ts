@@ -27,7 +27,7 @@ import { policiesOf } from '../record/policies.ts';
 import type { ManagedResource } from '../record/resource.ts';
 import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import { uploading, uploadAttempt, uploadOnce } from '../record/uploads.ts';
+import { uploadFingerprint, uploading, uploadOnce } from '../record/uploads.ts';
 import { filesOf, keptFields, ownedBy, planUpdate, type Draft, type Plan } from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
@@ -84,7 +84,6 @@ export async function convergeDraft<R extends DraftResource>(
 
   const applied = status.draftHash === draft.hash;
   const fresh = record.name === pass.marker;
-  const isMine = { attempts: memory.attempts, aspect: 'content' as const };
   if (applied && plan.differences.length === 0) {
     memory.attempts.inForce('content', draft.hash);
     memory.attempts.succeeded('content', `${draft.hash} ${KEPT}`);
@@ -133,7 +132,8 @@ export async function convergeDraft<R extends DraftResource>(
   }
   const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
   if (unfit !== undefined) return { verdict: unfit, fields: {} };
-  return readFirst<R>(memory) ?? put(pass, draft, plan, urlOf, { ...isMine, fingerprint });
+  const attempt: Attempt = { attempts: memory.attempts, aspect: 'content', fingerprint };
+  return readFirst<R>(memory) ?? put(pass, draft, plan, urlOf, attempt);
 }
 
 async function uploadOne<R extends DraftResource>(
@@ -141,8 +141,9 @@ async function uploadOne<R extends DraftResource>(
   file: DesiredFile,
 ): Promise<Convergence<R>> {
   const { memory } = pass;
-  const attempt = uploadAttempt(memory.attempts, file);
-  const held = memory.attempts.held(attempt.aspect, attempt.fingerprint);
+  const { attempts } = memory;
+  const attempt: Attempt = { attempts, aspect: 'content', fingerprint: uploadFingerprint(file) };
+  const held = attempts.held(attempt.aspect, attempt.fingerprint);
   if (held !== undefined) return { verdict: heldVerdict(held, uploading), fields: {} };
   const said = await uploadOnce(pass, file, attempt);
   if (said !== undefined) return { verdict: said, fields: {} };

@@ -1,10 +1,59 @@
-import type { BoxRecord } from '../../service/index.ts';
-import type { Misfit, StatusFields } from '../record/kind.ts';
+import type { BoxRecord, Write } from '../../service/index.ts';
+import type { Misfit, Pass, RecordKind, StatusFields } from '../record/kind.ts';
 import type { Candidate } from '../record/identity/search.ts';
-import type { DraftResource } from './converge.ts';
+import type { DraftMemory, DraftResource } from './converge.ts';
+import type { Draft } from './draft.ts';
 
 /** Status fields that speak of one box record. */
-export const DRAFT_FORGOTTEN = ['draftHash', 'files', 'managed', 'drift', 'secrets', 'appliedHash'] as const;
+export const DRAFT_FORGOTTEN = ['draftHash', 'files', 'managed', 'drift'] as const;
+
+/** What the last word of a box record's schema says that it is. */
+type BoxType = 'script' | 'policy';
+
+/** What is the same for every kind whose record is a box of the service. */
+export function draftKind<R extends DraftResource, M extends DraftMemory>(
+  type: BoxType,
+): Omit<
+  RecordKind<R, BoxRecord, Draft, M>,
+  'type' | 'noun' | 'forgotten' | 'resolve' | 'converge' | 'observe' | 'users'
+> {
+  return {
+    family: 'boxes',
+    onMissing: 'Recreate',
+    candidate: boxCandidate,
+    showsNothingNew: boxUnchanged,
+    meant: (draft) => draft.hash,
+    misfit: (record) => misfitOf(record, type),
+    read: (handle, id, read) => handle.client.boxes.read(id, read),
+    create: (pass, draft) => create(pass, type, draft),
+    // Others find it by its name.
+    isUp: ({ name }, marker) => name !== marker,
+    inStep: (resource, draft) => resource.status.draftHash === draft.hash,
+    asks: 'delete',
+    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
+    remove: ({ handle, priority, signal }, id) => handle.client.boxes.remove(id, { priority, signal }),
+  };
+}
+
+/** Makes the record under a provisional name; the PUT that brings the rest gives it its own. */
+function create<R extends DraftResource, M extends DraftMemory>(
+  { handle, marker, owner, priority, signal }: Pass<R, BoxRecord, M>,
+  type: BoxType,
+  draft: Draft,
+): Promise<Write<BoxRecord>> {
+  return handle.client.boxes.create(
+    {
+      schema: `${handle.schemaBase}/boxes/${type}`,
+      name: marker,
+      owner,
+      visibility: 'workspace',
+      automatic_updates: 'off',
+      ...draft.fields,
+      ...draft.asked,
+    },
+    { priority, signal },
+  );
+}
 
 /** How a box record looks to a search: it carries the marker as a provisional name until its first PUT. */
 export function boxCandidate(record: BoxRecord, marker: string, finalName: string): Candidate {
@@ -17,7 +66,7 @@ export function boxUnchanged(entry: BoxRecord, known: BoxRecord): boolean {
 }
 
 /** Whether a record is of the type that a kind stands for; the schema's last word tells (never whole URIs). */
-export function misfitOf(record: BoxRecord, type: 'script' | 'policy'): Misfit | undefined {
+export function misfitOf(record: BoxRecord, type: BoxType): Misfit | undefined {
   const last = record.schema?.split('/').at(-1);
   if (last === type) return undefined;
   return { kind: 'misfit', why: `it is a box of type "${last ?? 'unknown'}", not "${type}"` };

@@ -70,8 +70,12 @@ async function read(
   const { attempts } = memory;
   const found = await handle.client.instances.service(id, { priority, signal });
   if (found.kind !== 'found') {
-    const said = verdict('ServiceUnavailable', 'The running service could not be read');
-    return attempts.failed('read', ADDRESSES, said).recheckAfterMs ?? Infinity;
+    const said = verdict('Unknown', 'The running service could not be read');
+    const mayPass = found.kind === 'unknown' && found.error.class !== 'NeedsUser';
+    const { recheckAfterMs = Infinity } = mayPass
+      ? attempts.failed('read', ADDRESSES, said)
+      : attempts.missed('read', ADDRESSES, said);
+    return recheckAfterMs;
   }
   const seen = (found.record.machines ?? []).flatMap(machineOf);
   const byMachine = new Map(seen.map(({ name, addresses }) => [name, addresses]));

@@ -15,7 +15,7 @@ import { verdict, type ExtraCondition, type Verdict } from '../record/status/ver
 import { uploading, uploadOnce } from '../record/uploads.ts';
 import { withAddresses } from './addresses.ts';
 import { decideLeaseEnd } from './aspects/lease.ts';
-import { wayOut } from './aspects/power.ts';
+import { failedMessage } from './aspects/power.ts';
 import {
   choose,
   INSTANCE_ASPECTS,
@@ -29,8 +29,8 @@ import type { DesiredInstance } from './desired.ts';
 import { leaseExpiring, untilLease } from './lease/expiring.ts';
 import { armedHash, leaseNote, sourceNote, withoutSource } from './lease/note.ts';
 import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from './lease/terms.ts';
+import { endedOperation } from './operation/ended.ts';
 import { OperationRunner } from './operation/run.ts';
-import { readTelling } from './operation/telling.ts';
 import { accepts, pairOf, phaseOf, reasonOfRunning } from './pair.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { missingFile, urlOf } from './put/files.ts';
@@ -64,7 +64,7 @@ export class InstanceConvergence {
       return this.#operations.follow(pass, record, desired, current, {
         fields: shown,
         endIsDue: decideLeaseEnd(seen).kind === 'steps',
-        variablesDiffer: desired.contentWaits === undefined && seen.plan.variablesDiffer,
+        variablesDiffer: seen.plan.variablesDiffer,
       });
     }
     const fields = { ...shown, ...attached };
@@ -141,6 +141,7 @@ export class InstanceConvergence {
     if (reasonOfRunning(phase) === undefined) memory.running = undefined;
     else if (memory.running?.phase !== phase) memory.running = { phase, since: monotonic };
     const appliedHash = status.appliedHash;
+    const put = memory.put?.hash === desired.hash ? memory.put : undefined;
     const pending = isPending(status.pendingHash, desired.hash, record, desired.variables);
     return {
       spec: resource.spec,
@@ -162,8 +163,8 @@ export class InstanceConvergence {
       changedBelow: changedBelow(status.box, desired.nested),
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
-      variablesPut: memory.putHash === desired.hash || pending,
-      putWhileDown: memory.putWhileDown === desired.hash || pending,
+      variablesPut: put !== undefined || pending,
+      putWhileDown: put?.whileDown === true || pending,
       othersPending: status.pendingHash !== undefined && !pending,
       requests: desired.requests,
       handled: status.handledRequests ?? {},
@@ -187,6 +188,7 @@ export class InstanceConvergence {
     desired: DesiredInstance,
     status: Instance['status'],
   ): PutPlan {
+    const { tags = [], variables = [] } = status.managed ?? {};
     return planPut(
       record,
       {
@@ -195,7 +197,7 @@ export class InstanceConvergence {
         variables: desired.variables,
         urlOf: (variable) => urlOf(pass, record, variable, desired) ?? '',
       },
-      { tags: status.managed?.tags ?? [], variables: status.managed?.variables ?? [] },
+      { tags, variables: desired.contentWaits === undefined ? variables : [] },
     );
   }
 
@@ -293,13 +295,10 @@ export class InstanceConvergence {
     }
     const { held, released } = told;
     const extra = this.#extras(pass, seen, told);
-    const ended = await this.#deployEnded(pass, record);
-    const failedNow = ended?.outcome === 'Failed' && told.verdict.reason === 'OperationFailed';
-    const said = failedNow
-      ? {
-          ...told.verdict,
-          message: `deploy failed: ${ended.message ?? 'no log'}. ${wayOut(pairOf(record))}`,
-        }
+    const { lastOperation, askAgainMs } = await endedOperation(pass, record);
+    const isToldNow = lastOperation?.outcome === 'Failed' && told.verdict.reason === 'OperationFailed';
+    const said = isToldNow
+      ? { ...told.verdict, message: failedMessage(pairOf(record), lastOperation.message) }
       : told.verdict;
     const hash = seen.armedHash;
     const isReleased = released !== undefined || resource.status.armed === `released:${hash}`;
@@ -311,7 +310,8 @@ export class InstanceConvergence {
     const addressed = await withAddresses(pass, record, fields);
     // What is held is looked at as well: somebody may put it right.
     const { settledMs } = seen.poll;
-    const recheckAfterMs = Math.min(said.recheckAfterMs ?? settledMs, settledMs, due, addressed.askAgainMs);
+    const soon = Math.min(due, addressed.askAgainMs, askAgainMs);
+    const recheckAfterMs = Math.min(said.recheckAfterMs ?? settledMs, settledMs, soon);
     return {
       verdict: { ...said, extra, recheckAfterMs },
       fields: {
@@ -327,7 +327,7 @@ export class InstanceConvergence {
             }
           : {}),
         ...(released === undefined ? {} : { releasedExpire: rfc3339(released) }),
-        ...(ended === undefined ? {} : { lastOperation: ended }),
+        ...(lastOperation === undefined ? {} : { lastOperation }),
         drift: told.drift.length === 0 ? undefined : driftList(told.drift),
       },
     };
@@ -347,21 +347,6 @@ export class InstanceConvergence {
       extra.push({ type: 'UpdateAvailable', reason: 'BoxChanged', message });
     }
     return extra;
-  }
-
-  /** The first deploy has no currentOperation; its end is told once, when its phase is left. */
-  async #deployEnded(pass: InstancePass, record: InstanceRecord): Promise<InstanceFields['lastOperation']> {
-    const { status } = pass.resource;
-    const pair = pairOf(record);
-    if (status.lastOperation !== undefined || pair.event !== 'deploy') return undefined;
-    const failed = pair.state === 'unavailable';
-    const message = failed ? await readTelling(pass, record, 'deploy') : undefined;
-    return {
-      event: 'deploy',
-      outcome: failed ? 'Failed' : 'Succeeded',
-      endedAt: rfc3339(pass.now),
-      ...(message === undefined ? {} : { message }),
-    };
   }
 }
 

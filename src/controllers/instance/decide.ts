@@ -1,5 +1,6 @@
 import type { Instance } from '../../api/instance.ts';
 import type { RequestedOperation } from '../../api/names.ts';
+import { lookAgainMs } from '../../base/backoff.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { DesiredFile } from '../content/variables.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
@@ -31,7 +32,7 @@ export interface InstanceObservation {
   armedHash: string;
   /** The PUT that would make the record as declared. */
   plan: PutPlan;
-  /** Why the variables cannot be told at present. */
+  /** What the variables wait for, in which case `plan` leaves them as they are. */
   contentWaits: Verdict | undefined;
   /** A file that no blob is there for yet, though a PUT would have to name it. */
   missingFile: DesiredFile | undefined;
@@ -124,13 +125,14 @@ function decideRunning(
   if (runningSince === undefined || now - runningSince <= timeoutMs) {
     return verdict(reason, `Waits for the end of ${pair.event}`, poll.processingMs);
   }
+  const laterMs = lookAgainMs(now - runningSince, poll.processingMs, poll.settledMs);
   const stuck = `${pair.event} runs longer than operationTimeout (${seen.spec.operationTimeout})`;
   if (releasedNow(seen) !== undefined && decideLeaseEnd(seen).kind === 'steps') {
     const message = `End of the lease: it has come, and ${stuck}: end the operation on the service`;
-    return verdict('NeedsUser', message, poll.processingMs);
+    return verdict('NeedsUser', message, laterMs);
   }
   const message = `${stuck}: look at the instance on the service, or raise operationTimeout`;
-  return verdict('OperationFailed', message, poll.processingMs);
+  return verdict('OperationFailed', message, laterMs);
 }
 
 function decideTerminated(seen: InstanceObservation): Decision {
@@ -146,7 +148,10 @@ function decideTerminated(seen: InstanceObservation): Decision {
       ...(released === undefined ? {} : { released }),
     };
   }
-  if (seen.onMissing === 'Recreate') return { kind: 'renounce' };
+  if (seen.onMissing === 'Recreate') {
+    const { contentWaits } = seen;
+    return contentWaits === undefined ? { kind: 'renounce' } : { kind: 'whole', verdict: contentWaits };
+  }
   const message =
     'The instance was terminated on the service: set onMissing to Recreate to deploy it again, or delete this ' +
     'resource';

@@ -8,7 +8,7 @@ import { parseDuration } from '../../base/duration.ts';
 import { parseRfc3339 } from '../../base/rfc3339.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import { nestedIn } from '../box/index.ts';
-import type { Cached, KindCache } from '../cache.ts';
+import type { KindCache } from '../cache.ts';
 import { hashOfVariables, resolveVariables, type DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/kind.ts';
@@ -32,9 +32,9 @@ export interface DesiredInstance {
   /** The content of the boxes below it, at any depth. */
   nested: readonly NestedDraft[];
   variables: DesiredVariable[];
-  policyVariables: DesiredVariable[];
-  /** Why the variables cannot be told at present: content waits for that, and nothing else does. */
+  /** What the variables wait for, where nothing else waits with them: then there are none here, and `hash` says so. */
   contentWaits: Verdict | undefined;
+  policyVariables: DesiredVariable[];
   /** Keyed hash of `variables`; while they cannot be told, of what was applied last. */
   hash: string;
   tags: readonly string[];
@@ -66,18 +66,12 @@ export async function resolveInstance(
   let boxId = spec.boxId;
   let policyBoxId = spec.policyBoxId;
   if (!exists) {
-    if (spec.boxRef !== undefined) {
-      const box = references.boxes.get(`${metadata.namespace}/${spec.boxRef.name}`);
-      const found = inPlace('Box', spec.boxRef.name, box);
-      if (found.kind === 'waiting') return waiting(`spec.boxRef: ${found.message}`);
-      boxId = found.id;
-    }
-    if (spec.policyBoxRef !== undefined) {
-      const box = references.policyBoxes.get(`${metadata.namespace}/${spec.policyBoxRef.name}`);
-      const found = inPlace('PolicyBox', spec.policyBoxRef.name, box);
-      if (found.kind === 'waiting') return waiting(`spec.policyBoxRef: ${found.message}`);
-      policyBoxId = found.id;
-    }
+    const box = inPlace('boxRef', references.boxes, resource);
+    if (box?.kind === 'waiting') return box;
+    const policyBox = inPlace('policyBoxRef', references.policyBoxes, resource);
+    if (policyBox?.kind === 'waiting') return policyBox;
+    boxId ??= box?.id;
+    policyBoxId ??= policyBox?.id;
     const unknown = await unknownId(pass);
     if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   }
@@ -91,8 +85,10 @@ export async function resolveInstance(
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);
-  const { appliedHash } = status;
-  if (variables.kind === 'waiting' && (!exists || appliedHash === undefined)) return variables;
+  // An instance that is in place waits for its variables with nothing but these.
+  const applied = exists ? status.appliedHash : undefined;
+  if (variables.kind === 'waiting' && applied === undefined) return variables;
+  const resolved = variables.kind === 'waiting' ? [] : variables.variables;
   // Once deployed they are read once more a process, and are not missed: the service may still quote them.
   const policyVariables =
     exists && pass.memory.policySecretsKnown
@@ -108,7 +104,6 @@ export async function resolveInstance(
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
   }
-  const told = variables.kind === 'waiting' ? [] : variables.variables;
   return {
     kind: 'ready',
     desired: {
@@ -116,13 +111,13 @@ export async function resolveInstance(
       boxId,
       policyBoxId,
       ...contentOf(resource, references),
-      variables: told,
-      policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
+      variables: resolved,
       contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
+      policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
       hash:
-        variables.kind === 'waiting' && appliedHash !== undefined
-          ? appliedHash
-          : context.digest.of('variables', hashOfVariables(told)),
+        variables.kind === 'waiting' && applied !== undefined
+          ? applied
+          : context.digest.of('variables', hashOfVariables(resolved)),
       tags: spec.tags,
       lease,
       requests: requestsOf(resource),
@@ -206,7 +201,7 @@ function pastLease({ kind, name, terms }: LeaseSource, now: number): string | un
 }
 
 /** The one-shot operations that annotations ask for, with their tokens. */
-export function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
+function requestsOf(instance: Instance): Partial<Record<RequestedOperation, string>> {
   const requests: Partial<Record<RequestedOperation, string>> = {};
   for (const operation of Object.keys(REQUEST_ANNOTATIONS) as RequestedOperation[]) {
     const token = tokenOf(instance.metadata.annotations?.[REQUEST_ANNOTATIONS[operation]]);
@@ -215,25 +210,27 @@ export function requestsOf(instance: Instance): Partial<Record<RequestedOperatio
   return requests;
 }
 
+/** The id of the box that a field refers to, once it is in place; undefined where the field is absent. */
 function inPlace(
-  kind: string,
-  name: string,
-  box: Cached<Box> | Cached<PolicyBox> | undefined,
-): { kind: 'found'; id: string } | { kind: 'waiting'; message: string } {
-  if (box === undefined) return { kind: 'waiting', message: `${kind} "${name}" does not exist` };
+  field: 'boxRef' | 'policyBoxRef',
+  cache: KindCache<Box> | KindCache<PolicyBox>,
+  { spec, metadata }: Instance,
+): { kind: 'found'; id: string } | Waiting | undefined {
+  const name = spec[field]?.name;
+  if (name === undefined) return undefined;
+  const box = cache.get(`${metadata.namespace}/${name}`);
+  const what = `spec.${field}: ${cache.kind} "${name}"`;
+  if (box === undefined) return waiting(`${what} does not exist`);
   const { id, draftHash } = box.status;
-  if (box.metadata.deletionTimestamp !== undefined) {
-    return { kind: 'waiting', message: `${kind} "${name}" is being deleted` };
-  }
+  if (box.metadata.deletionTimestamp !== undefined) return waiting(`${what} is being deleted`);
   const observed = box.spec.managementPolicy === 'Observe' && id !== undefined;
   if (id !== undefined && (draftHash !== undefined || observed)) return { kind: 'found', id };
   const reason = conditionOf(box, 'Ready')?.reason;
-  return {
-    kind: 'waiting',
-    message: `${kind} "${name}" is not in place yet${reason === undefined ? '' : ` (${reason})`}`,
-  };
+  return waiting(`${what} is not in place yet${reason === undefined ? '' : ` (${reason})`}`);
 }
 
-function waiting(message: string): Resolution<DesiredInstance> {
+type Waiting = Extract<Resolution<DesiredInstance>, { kind: 'waiting' }>;
+
+function waiting(message: string): Waiting {
   return { kind: 'waiting', verdict: verdict('WaitingForReference', message) };
 }

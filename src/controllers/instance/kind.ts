@@ -10,6 +10,7 @@ import type { OperatorContext } from '../context.ts';
 import type { CreateIntent } from '../record/identity/intent.ts';
 import type { IntentExtras, Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
+import { aspectIn } from './aspects/state.ts';
 import { misfitOf, resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
 import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
@@ -49,12 +50,13 @@ export function instanceKind(options: {
     },
     showsNothingNew: instanceUnchanged,
     meant: meantBy,
+    aspectIn,
     stateOf,
     misfit: (record, pass) => misfitOf(record, pass.resource, references),
     unseen: { phase: 'Unknown' },
     read: (handle, id, read) => handle.client.instances.read(id, read),
     resolve: (pass) => resolveInstance(pass, context, references),
-    intentExtras: (_pass, desired, at) => intentExtras(desired, at),
+    intentExtras,
     claimExtras: (intent, claimed) => deployedLease(intent?.lease, claimed),
     create: (pass, desired, intent) => deploy(pass, desired, intent),
     converge: (pass, record, desired) => convergence.converge(pass, record, desired),
@@ -169,7 +171,7 @@ function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instan
     isRefused: (how) => memory.attempts.conflicts('deletion', how, stateOf(record)) > 0,
     terminateNoted: memory.terminateNoted,
     now,
-    processingMs: handle.poll.processingMs,
+    poll: handle.poll,
   });
   if (step.kind === 'note') memory.terminateNoted = step.fields.terminateTries;
   return step;

@@ -22,7 +22,7 @@ function remove(
     isRefused: () => false,
     terminateNoted: undefined,
     now: DELETED_AT,
-    processingMs: 5_000,
+    poll: { processingMs: 5_000, settledMs: 600_000 },
     ...rest,
   });
   if (step.kind === 'send') return step.how;

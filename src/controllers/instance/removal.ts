@@ -1,4 +1,5 @@
 import type { Instance } from '../../api/instance.ts';
+import { lookAgainMs } from '../../base/backoff.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
@@ -19,7 +20,8 @@ export interface RemovalObservation {
   terminateNoted: number | undefined;
   /** Wall time, milliseconds. */
   now: number;
-  processingMs: number;
+  /** How often the service is looked at, milliseconds. */
+  poll: { processingMs: number; settledMs: number };
 }
 
 /** What a deletion does next, by the pair. Pure. */
@@ -27,25 +29,21 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
   const { instance, record } = seen;
   const pair = pairOf(record);
   const phase = phaseOf(pair);
-  const force = instance.spec.forceTerminateAfter;
+  const { forceTerminateAfter } = instance.spec;
+  const forceMs = forceTerminateAfter === undefined ? undefined : parseDuration(forceTerminateAfter);
+  const waitedMs = Math.max(0, seen.now - Date.parse(instance.metadata.deletionTimestamp ?? '')) || 0;
+  const laterMs = lookAgainMs(waitedMs, seen.poll.processingMs, seen.poll.settledMs);
 
   if (phase === 'Terminated') {
-    if (seen.deletion === 'Terminate')
-      return { kind: 'release', why: 'The instance is terminated; its record stays' };
-    return send('delete');
+    return seen.deletion === 'Terminate' ? { kind: 'release' } : send('delete');
   }
   if (pair.state === 'processing') {
-    const since = Date.parse(instance.metadata.deletionTimestamp ?? '');
-    if (force !== undefined && seen.now - since > parseDuration(force)) return send('force_terminate');
-    const hint = force === undefined ? '; spec.forceTerminateAfter would end it' : '';
-    return {
-      kind: 'wait',
-      verdict: verdict(
-        'Deleting',
-        `Waits for the end of ${pair.event} on the service${hint}`,
-        seen.processingMs,
-      ),
-    };
+    if (forceMs !== undefined && waitedMs > forceMs) return send('force_terminate');
+    const hint = forceMs === undefined ? '; spec.forceTerminateAfter would end it' : '';
+    const message = `Waits for the end of ${pair.event} on the service${hint}`;
+    const forcedInMs = forceMs === undefined ? Infinity : forceMs - waitedMs + 1;
+    const recheckAfterMs = Math.min(laterMs, forcedInMs);
+    return { kind: 'wait', verdict: verdict('Deleting', message, recheckAfterMs) };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
   const isRefused = phase !== 'Online' && seen.isRefused('terminate');
@@ -57,14 +55,14 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     // Counted in status before it is sent, so that a crash cannot make it more than that.
     if (tries > 0 && seen.terminateNoted === tries) return send('terminate');
     if (tries < limit) return { kind: 'note', fields: { terminateTries: tries + 1 } };
-    if (force !== undefined) return send('force_terminate');
+    if (forceMs !== undefined) return send('force_terminate');
     return {
       kind: 'wait',
       verdict: verdict(
         'NeedsUser',
         `Terminate ${failedTerminate ? 'failed' : 'was refused'} ${TERMINATE_TRIES} times: set spec.forceTerminateAfter to end it without its scripts, or ` +
           `deletionPolicy Orphan to let go and keep the instance`,
-        seen.processingMs,
+        laterMs,
       ),
     };
   }

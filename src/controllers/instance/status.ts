@@ -27,7 +27,6 @@ export const INSTANCE_FORGOTTEN = [
   'releasedExpire',
   'managed',
   'drift',
-  'secrets',
 ] as const satisfies readonly (keyof StatusFields<Instance>)[];
 
 /** What status shows of an instance whose record is gone: nothing that speaks of what runs. */
@@ -38,6 +37,7 @@ export const INSTANCE_GONE: StatusFields<Instance> = {
   service: undefined,
   address: undefined,
   machines: undefined,
+  currentOperation: undefined,
 };
 
 /** What a record shows, as status fields. Secrets of the service (tokens of machines) are never among them. */

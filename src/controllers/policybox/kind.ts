@@ -1,13 +1,14 @@
+import { lookAgainMs } from '../../base/backoff.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { BoxRecord, ProviderRecord, Read, Write } from '../../service/index.ts';
+import type { BoxRecord, ProviderRecord, Read } from '../../service/index.ts';
 import { hashOfVariables, resolveVariables } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import { convergeDraft, type DraftMemory } from '../draft/converge.ts';
 import type { Draft } from '../draft/draft.ts';
-import { boxCandidate, boxUnchanged, DRAFT_FORGOTTEN, misfitOf, shownOf } from '../draft/kind.ts';
+import { DRAFT_FORGOTTEN, draftKind, shownOf } from '../draft/kind.ts';
 import type { Pass, RecordKind, Resolution } from '../record/kind.ts';
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict } from '../record/status/verdict.ts';
@@ -21,8 +22,9 @@ type PolicyPass = Pass<PolicyBox, BoxRecord, PolicyMemory>;
 
 /** A ready provider is asked for again after so long, milliseconds. */
 const PROVIDER_AGE_MS = 60_000;
-/** One that is not ready is looked at again so often, and a list of so long before will do, milliseconds. */
-const PROVIDER_WAIT_MS = 7_500;
+/** One that is not ready is looked at again so often, soon and later, milliseconds. */
+const PROVIDER_WAIT_MS = { shortest: 7_500, longest: 600_000 };
+/** A list of so long before will do for that, milliseconds. */
 const PROVIDER_WAIT_AGE_MS = 2_000;
 
 /** A PolicyBox as a record of the service. */
@@ -33,32 +35,17 @@ export function policyBoxKind(options: {
 }): RecordKind<PolicyBox, BoxRecord, Draft, PolicyMemory> {
   const { context } = options;
   return {
+    ...draftKind('policy'),
     type: options.type,
-    family: 'boxes',
     noun: 'policy box',
-    onMissing: 'Recreate',
-    forgotten: [...DRAFT_FORGOTTEN],
-    candidate: boxCandidate,
-    showsNothingNew: boxUnchanged,
-    meant: (draft) => draft.hash,
-    misfit: (record) => misfitOf(record, 'policy'),
-    read: (handle, id, read) => handle.client.boxes.read(id, read),
+    forgotten: DRAFT_FORGOTTEN,
     resolve: (pass) => resolvePolicyBox(pass, context),
-    intentExtras: () => ({}),
-    create: (pass, draft) => createPolicyBox(pass, draft),
     converge: async (pass, record, draft) => {
       const done = await convergeDraft<PolicyBox>(pass, record, draft);
       return { ...done, fields: { ...done.fields, ...providerFields(pass) } };
     },
     observe: (pass, record) => ({ ...shownOf<PolicyBox>(record), ...providerFields(pass) }),
-    // Others find it by its name.
-    isUp: ({ name }, marker) => name !== marker,
-    inStep: (box, draft) => box.status.draftHash === draft.hash,
     users: options.users,
-    asks: 'delete',
-    removal: () => Promise.resolve({ kind: 'send', how: 'delete' }),
-    remove: (pass, id) =>
-      pass.handle.client.boxes.remove(id, { priority: pass.priority, signal: pass.signal }),
   };
 }
 
@@ -133,29 +120,11 @@ async function providerOf(pass: PolicyPass): Promise<Resolution<Draft> | undefin
   if (record.state === 'ready' || (resource.status.draftHash !== undefined && record.state !== 'deleting')) {
     return undefined;
   }
-  return waiting(
-    `spec.providerId: provider "${record.name ?? id}" is ${record.state ?? 'in no known state'}, not ready`,
-  );
-}
-
-function waiting(message: string): Resolution<Draft> {
-  return { kind: 'waiting', verdict: verdict('WaitingForReference', message, PROVIDER_WAIT_MS) };
-}
-
-function createPolicyBox(pass: PolicyPass, draft: Draft): Promise<Write<BoxRecord>> {
-  const { handle, marker, owner } = pass;
-  return handle.client.boxes.create(
-    {
-      schema: `${handle.schemaBase}/boxes/policy`,
-      name: marker,
-      owner,
-      visibility: 'workspace',
-      automatic_updates: 'off',
-      ...draft.fields,
-      ...draft.asked,
-    },
-    { priority: pass.priority, signal: pass.signal },
-  );
+  const now = handle.client.stamp();
+  const { shortest, longest } = PROVIDER_WAIT_MS;
+  const recheckAfterMs = lookAgainMs(now - (memory.generation?.since ?? now), shortest, longest);
+  const message = `spec.providerId: provider "${record.name ?? id}" is ${record.state ?? 'in no known state'}, not ready`;
+  return { kind: 'waiting', verdict: verdict('WaitingForReference', message, recheckAfterMs) };
 }
 
 /** `{operation, interval, quantity}`, or `{operation: none}` (service-behaviour.md 2.6). */

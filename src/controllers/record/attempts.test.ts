@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { tokenOf } from '../../api/tokens.ts';
 import { Attempts } from './attempts.ts';
 import { verdict } from './status/verdict.ts';
 
@@ -144,6 +145,9 @@ describe('the ledger of attempts', () => {
   it('hears no wish that was handled before this process began', () => {
     attempts.refused('content', 'a', NO);
     attempts.wish('1', '1');
+    const long = 'x'.repeat(300);
+    attempts.wish(long, tokenOf(long));
+    attempts.wish('', undefined);
     expect(attempts.held('content', 'a')).toBeDefined();
   });
 
@@ -159,6 +163,14 @@ describe('the ledger of attempts', () => {
     expect(attempts.held('deletion', 'a')).toBeUndefined();
     await wait(5 * MINUTE);
     expect(attempts.held('content', 'a')).toBeUndefined();
+  });
+
+  it('holds after a start what status shows as refused, and nothing beside it', () => {
+    attempts = new Attempts(clock, () => 0.5);
+    attempts.startsRefused(NO, 'content');
+    expect(attempts.held('content', 'a')).toMatchObject({ why: 'refused', verdict: NO });
+    expect(attempts.held('power', 'a')).toBeUndefined();
+    expect(attempts.held('lease', 'a')).toBeUndefined();
   });
 
   it('does not wait after a start for what somebody has changed since', () => {

@@ -1,3 +1,4 @@
+import { tokenOf } from '../../api/tokens.ts';
 import { backoffMs, PASSING, PATIENT, REFUSED } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Verdict } from './status/verdict.ts';
@@ -30,7 +31,7 @@ export interface Held {
 }
 
 /** What was accepted so many times in a row, and is wanted again, is not sent at once. */
-export const SAME_DIFFERENCE_LIMIT = 3;
+const SAME_DIFFERENCE_LIMIT = 3;
 /** So many conflicts in a row are a refusal, whatever state each of them was answered in. */
 const CONFLICTS_LIMIT = 5;
 /** So many fingerprints of an aspect are kept, so that a declaration that goes to and fro finds its wait again. */
@@ -85,7 +86,7 @@ export class Attempts {
   readonly #entries = new Map<Aspect, Map<string, Entry>>();
   #clearedAt = Number.NEGATIVE_INFINITY;
   #wish: { asked: string; pending: boolean } | undefined;
-  #start: { until: number; verdict: Verdict } | undefined;
+  #start: { until: number; verdict: Verdict; aspect: Aspect | undefined } | undefined;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -96,9 +97,9 @@ export class Attempts {
   held(aspect: Aspect, fingerprint: string): Held | undefined {
     const now = this.#clock.monotonic();
     if (this.#start !== undefined && !URGENT.has(aspect)) {
-      const { until, verdict } = this.#start;
-      if (now < until) return { why: 'refused', verdict, retryAfterMs: until - now };
-      this.#start = undefined;
+      const { until, verdict, aspect: refused = aspect } = this.#start;
+      if (now >= until) this.#start = undefined;
+      else if (aspect === refused) return { why: 'refused', verdict, retryAfterMs: until - now };
     }
     const entry = this.#entries.get(aspect)?.get(fingerprint);
     if (entry === undefined) return undefined;
@@ -241,10 +242,12 @@ export class Attempts {
   }
 
   /**
-   * A person wants a look now (`asked`, and what was handled of that before): clears what waits, once in 10 s.
-   * Answers in how many milliseconds a wish that came too soon is to be heard; undefined when none is pending.
+   * A person wants a look now (the annotation's text, and what status says was handled of that before): clears what
+   * waits, once in 10 s. Answers in how many milliseconds a wish that came too soon is to be heard; undefined when none
+   * is pending.
    */
-  wish(asked: string | undefined, handled: string | undefined): number | undefined {
+  wish(text: string | undefined, handled: string | undefined): number | undefined {
+    const asked = tokenOf(text);
     if (asked !== undefined && asked !== this.#wish?.asked) {
       this.#wish = { asked, pending: asked !== handled };
     }
@@ -256,9 +259,12 @@ export class Attempts {
     return undefined;
   }
 
-  /** Status says that the present generation was refused: a process that starts does not send it at once. */
-  startsRefused(verdict: Verdict): void {
-    this.#start = { until: this.#clock.monotonic() + this.#random() * START_MS, verdict };
+  /**
+   * Status says that the present generation was refused: a process that starts does not send it at once. `aspect`: what
+   * of it; absent: all of it.
+   */
+  startsRefused(verdict: Verdict, aspect?: Aspect): void {
+    this.#start = { until: this.#clock.monotonic() + this.#random() * START_MS, verdict, aspect };
   }
 
   /** Somebody has changed something: what status said before the start does not hold it back. */

@@ -33,7 +33,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     intent: undefined,
     intentFits: () => true,
     onMissing: 'Recreate',
-    users: { names: [], others: false },
+    users: [],
     refusal: () => undefined,
     isOver: () => false,
     inStep: () => true,
@@ -360,7 +360,7 @@ describe('deleting', () => {
 
   it('lets go with Orphan, whatever else stands in the way', () => {
     const connection = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: true } as const;
-    const users = { names: ['Instance/web'], others: false };
+    const users = ['Instance/web'];
     const step = decide({ ...deleting, claim: MINE, orphan: true, paused: true, connection, users });
     expect(step).toMatchObject({ do: 'release' });
   });
@@ -404,18 +404,13 @@ describe('deleting', () => {
   });
 
   it('says what holds it', () => {
-    expect(held({ users: { names: ['Instance/web'], others: false } })).toBe('InUse');
+    expect(held({ users: ['Instance/web'] })).toBe('InUse');
     expect(held({ paused: true })).toBe('Deleting');
     const without = { kind: 'waiting', message: 'x', usable: false, credentialsMissing: true } as const;
     expect(held({ connection: without })).toBe('CredentialsMissing');
     expect(held({ connection: { ...without, credentialsMissing: false } })).toBe('WaitingForConnection');
     // The last good credential is still in memory.
     expect(held({ connection: { ...without, usable: true }, existence: found })).toBe('remove');
-  });
-
-  it('names no resource of another namespace', () => {
-    const step = decide({ ...deleting, claim: MINE, users: { names: [], others: true } });
-    expect(step.do === 'report' && step.verdict.message).toContain('other namespaces');
   });
 
   it('does nothing once its finalizer is gone', () => {

@@ -71,7 +71,7 @@ export interface RecordObservation<Rec, Desired> {
     /** It is being looked at for the first time, which takes a moment. */
     | { kind: 'pending' }
     | { kind: 'waiting'; message: string; usable: boolean; credentialsMissing: boolean };
-  /** The record that a create of this process was answered with, or that a search has found. */
+  /** The record that a create of this process was answered with. */
   created: string | undefined;
   intent:
     | {
@@ -85,7 +85,8 @@ export interface RecordObservation<Rec, Desired> {
   /** Whether an intent that is not sent yet says what the create would carry now. */
   intentFits: (intent: CreateIntent, desired: Desired) => boolean;
   onMissing: 'Recreate' | 'Hold';
-  users: { names: string[]; others: boolean };
+  /** Who of its own namespace uses it. */
+  users: readonly string[];
   /** What the last try of this very declaration came to, while the next one waits. */
   refusal: (desired: Desired) => Verdict | undefined;
   /** Whether the record has come to the end that was declared for it, so that none is made in its place. */
@@ -295,8 +296,9 @@ function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): RecordS
       return report(
         verdict(
           'Creating',
-          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource`,
-          5_000,
+          `Waits for the end of ${seen.noun} ${found.id}, an earlier one of this resource: end it on the service where ` +
+            'it hangs',
+          found.recheckAfterMs,
         ),
       );
     case 'terminated':
@@ -457,7 +459,7 @@ function decideDeletion<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Re
   if ((seen.claim.kind === 'conflict' || seen.rival !== undefined) && seen.intent === undefined) {
     return { do: 'release', why: `The ${seen.noun} is not this resource's` };
   }
-  if (seen.users.names.length > 0 || seen.users.others) return report(inUse(seen.users));
+  if (seen.users.length > 0) return report(inUse(seen.users));
   if (seen.paused) {
     return report(
       verdict(
@@ -563,13 +565,12 @@ function report<Rec, Desired>(said: Verdict, record?: Rec): RecordStep<Rec, Desi
   return record === undefined ? { do: 'report', verdict: said } : { do: 'report', verdict: said, record };
 }
 
-function inUse(users: { names: string[]; others: boolean }): Verdict {
-  const first = users.names.slice(0, 5).join(', ');
-  const more = users.names.length > 5 ? ` and ${users.names.length - 5} more` : '';
-  const others = users.others ? `${first === '' ? '' : ', and by '}resources of other namespaces` : '';
+function inUse(users: readonly string[]): Verdict {
+  const first = users.slice(0, 5).join(', ');
+  const more = users.length > 5 ? ` and ${users.length - 5} more` : '';
   return verdict(
     'InUse',
-    `Used by ${first}${more}${others}: delete these first; this one then goes by itself`,
+    `Used by ${first}${more}: delete these first; this one then goes by itself`,
     // Users that name it by its id are not told of by the watch.
     USE_LOOK_MS,
   );

@@ -2,7 +2,7 @@ import type { Write } from '../../service/index.ts';
 import type { DeleteStanding } from './existence.ts';
 
 /** Two DELETEs that prove something by a 404 are so far apart at the least, milliseconds. */
-export const DELETES_APART_MS = 2_000;
+const DELETES_APART_MS = 2_000;
 
 /** When an answer to a DELETE can be trusted. */
 interface Trust {

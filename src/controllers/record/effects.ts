@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
-import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
@@ -119,7 +119,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       try: step.try,
       skip: step.skip,
       place: { endpoint: pass.handle.endpoint, owner: pass.owner },
-      ...this.#kind.intentExtras(pass, step.desired, Date.parse(at)),
+      ...this.#kind.intentExtras?.(step.desired, Date.parse(at)),
     });
     // Noted first: if the answer to the patch is lost, this process still knows that it has sent no create.
     const monotonic = this.#context.clock.monotonic();
@@ -232,6 +232,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     if (step.how === 'delete' && isUnnoted(resource)) {
       const noted = { ...this.#kind.observe(pass, record), ...this.identity(pass, record) };
       const fields = { ...noted, deleteSentAt: sentAt(pass) };
+      if (this.#kind.users(resource).others) this.#tellOfOthers(resource);
       return { wish: { verdict: said, fields }, again: true };
     }
     const deletion = await sendDeletion(this.#kind, pass, {
@@ -244,6 +245,18 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return deletion.kind === 'sent'
       ? { wish: { verdict: said, fields }, again: true }
       : { wish: { verdict: deletion.verdict, fields } };
+  }
+
+  /** Users of other namespaces hold nothing here, and are not named: whoever deletes it is told that there are some. */
+  #tellOfOthers({ metadata: { namespace, name, uid } }: R): void {
+    const { kind } = this.#kind.type;
+    this.#context.recorder.event({
+      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      type: 'Warning',
+      reason: 'Deleting',
+      action: 'Delete',
+      note: `Resources of other namespaces name this ${this.#kind.noun} by its id: whether it may go is left to the service`,
+    });
   }
 
   /**

@@ -47,7 +47,7 @@ export interface AbsentLook {
 }
 
 /** A proof takes so long at the least, whatever the lag window, milliseconds. */
-export const SHORTEST_PROOF_MS = 20_000;
+const SHORTEST_PROOF_MS = 20_000;
 /** A proof takes so many looks at the least. */
 const LOOKS_NEEDED = 3;
 /** Where everything is gone at once a lost role is likelier: the proof takes so many windows. */

@@ -4,6 +4,7 @@ import type { Priority } from '../../base/priority.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
+import type { Aspect } from './attempts.ts';
 import type { CreateIntent } from './identity/intent.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
@@ -59,7 +60,8 @@ export type RemovalStep<R extends ManagedResource> =
   /** Write these status fields, then decide again. */
   | { kind: 'note'; fields: StatusFields<R> }
   | { kind: 'wait'; verdict: Verdict }
-  | { kind: 'release'; why: string };
+  /** What is left of the record stays. */
+  | { kind: 'release' };
 
 /** Why a record is not adopted. `uncompared`: something to compare it with is not there yet. */
 export interface Misfit {
@@ -101,7 +103,7 @@ export interface RecordKind<
   /** Reads references and contents; what is missing is waited for. */
   resolve(pass: Pass<R, Rec, M>): Promise<Resolution<Desired>>;
   /** What is noted in a new intent beyond the protocol's own. */
-  intentExtras(pass: Pass<R, Rec, M>, desired: Desired, at: number): IntentExtras;
+  intentExtras?(desired: Desired, at: number): IntentExtras;
   /** Annotations that the claim writes besides its own: what of the intent has to be known until status says it. */
   claimExtras?(
     intent: CreateIntent | undefined,
@@ -112,7 +114,7 @@ export interface RecordKind<
   converge(pass: Pass<R, Rec, M>, record: Rec, desired: Desired): Promise<Convergence<R>>;
   /** What status shows of a record that is not seen. */
   readonly unseen?: StatusFields<R>;
-  /** With managementPolicy Observe: what the record shows. */
+  /** What status shows of a record where nothing is sent. */
   observe(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R>;
   /** Looks for the end of the operation that status says is under way, and sends nothing; absent: there are none. */
   follow?(pass: Pass<R, Rec, M>, record: Rec): Promise<Convergence<R>>;
@@ -124,10 +126,12 @@ export interface RecordKind<
   isOver?(resource: R, desired: Desired): boolean;
   /** Whether what is declared is what was applied last: a paused resource then stays Ready. */
   inStep(resource: R, desired: Desired): boolean;
-  /** Who uses the resource, so that it may not go: names in its namespace, and whether there are others. */
+  /** Who uses the resource: names in its namespace, which hold it, and whether there are others, which do not. */
   users(resource: R): { names: string[]; others: boolean };
   /** What was to be noted in the resource may not be there: another process may have noted the very same, and acted. */
   forgetUnwritten?(memory: M): void;
+  /** The aspect that the message of a condition names, and what it says of that; undefined: it names none. */
+  aspectIn?(message: string): { aspect: Aspect; said: string } | undefined;
   /** The state that a 409 speaks of. */
   stateOf?(record: Rec): string;
   /** The DELETE that tells whether a record that reads do not show exists, and does no harm if it does. */

@@ -12,6 +12,8 @@ import type { Verdict } from './status/verdict.ts';
 
 /** So many looks that say nothing are made; then whoever hides the record hides it for good. */
 const LOOKS = 5;
+/** What is still there after so long is left to whoever keeps it there, milliseconds. */
+const LONGEST_MS = 24 * 3_600_000;
 /** Fingerprint of looks at what cannot be ended now. */
 const LATER = 'later';
 
@@ -21,8 +23,9 @@ interface Later<R> {
   former: Former;
   marker: string;
   lagWindowMs: number;
-  /** Monotonic milliseconds. */
+  /** When it is looked for next, and at the latest, monotonic milliseconds. */
   dueAt: number;
+  until: number;
   looks: number;
   isTold: boolean;
   /** Somebody was told that it takes a person to end it. */
@@ -61,13 +64,15 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   /** Notes what the resource of a pass is let go with. */
   note(key: string, { resource, marker, owner, handle, now }: Pass<R, Rec, M>, id: string): void {
     const { endpoint, poll } = handle;
+    const noted = this.#context.clock.monotonic();
     const since = new Date(now).toISOString();
     this.#byKey.set(key, {
       resource,
       former: { id, endpoint, owner, why: 'Surplus', since },
       marker,
       lagWindowMs: poll.lagWindowMs,
-      dueAt: this.#context.clock.monotonic() + poll.lagWindowMs,
+      dueAt: noted + poll.lagWindowMs,
+      until: noted + LONGEST_MS,
       looks: 0,
       isTold: false,
       isHelpAsked: false,
@@ -87,10 +92,23 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     const { namespace } = later.resource.metadata;
     const handle = handleOf(connections.resolve(namespace, later.resource.spec.connectionRef));
     const again =
-      handle?.endpoint === later.former.endpoint ? await this.#lookAt(key, later, handle, run) : undefined;
-    if (again === undefined) this.#byKey.delete(key);
-    else later.dueAt = clock.monotonic() + again;
+      handle === undefined
+        ? this.#saidNothing(later)
+        : handle.endpoint === later.former.endpoint
+          ? await this.#lookAt(key, later, handle, run)
+          : undefined;
+    const now = clock.monotonic();
+    if (again === undefined || now + again > later.until) {
+      this.#byKey.delete(key);
+      return undefined;
+    }
+    later.dueAt = now + again;
     return again;
+  }
+
+  #saidNothing(later: Later<R>): number | undefined {
+    later.looks += 1;
+    return later.looks < LOOKS ? later.lagWindowMs : undefined;
   }
 
   /** Answers when to look again; undefined: it is gone, or somebody's. */
@@ -100,17 +118,14 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     handle: ConnectionHandle,
     run: ReconcileContext,
   ): Promise<number | undefined> {
-    const { former, marker, resource, lagWindowMs } = later;
+    const { former, marker, resource } = later;
     const { priority, signal } = run;
     const read = await this.#kind.read(handle, former.id, { priority, signal });
     if (read.kind === 'missing') return undefined;
     const present = this.#cache.get(key);
     // Who has the name now looks for the marker, and takes it.
     const isWanted = present !== undefined && present.status.id === undefined;
-    if (read.kind === 'unknown' || isWanted) {
-      later.looks += 1;
-      return later.looks < LOOKS ? lagWindowMs : undefined;
-    }
+    if (read.kind === 'unknown' || isWanted) return this.#saidNothing(later);
     if (this.#cache.claimants(former.id).length > 0) return undefined;
     const { record } = read;
     const finalName = finalNameOf(resource);

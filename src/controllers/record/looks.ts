@@ -22,16 +22,14 @@ import { verdict, type Verdict } from './status/verdict.ts';
 export const SHARED_LIST_AGE_MS = 30_000;
 /** An answer to our own write is taken over instead of a read for so long. */
 const TAKE_OVER_MS = 2_000;
-/** A record that is to be adopted and is not seen is looked for at least and at most so often, milliseconds. */
-const ADOPTEE_LOOK_MS = { shortest: 2_000, longest: 30_000 };
+/** A record that is to be adopted and is not seen is looked for at the least so often, milliseconds. */
+const ADOPTEE_LOOK_MS = 600_000;
 /** So many looks in a row may be glances at a list; then the record is read singly again. */
 const GLANCES_LIMIT = 10;
 
 /** The service's clock and ours may differ by so much unnoticed, milliseconds. */
 const CLOCKS_APART_MS = 60_000;
 
-/** Fingerprint of searches that meet an entry which cannot be read. */
-const ENTRY = 'entry';
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
 
@@ -178,6 +176,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         .filter((id) => !listed.some((entry) => entry.id === id))
         .map((id) => ({ id, marked: undefined, named: true })),
     ];
+    let unread: ServiceError | undefined;
     const outcome = await searchByMarker({
       candidates,
       skip: [...(options.intent?.skip ?? []), ...former.skip],
@@ -188,20 +187,23 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         if (read.kind === 'missing') return id === made ? undefined : 'gone';
         // It was proved gone: that it cannot be read keeps nothing back.
         if (read.kind === 'unknown' && former.back.includes(id) && isDenied(read.error)) return 'gone';
-        if (read.kind === 'unknown') return undefined;
+        if (read.kind === 'unknown') {
+          unread = read.error;
+          return undefined;
+        }
         pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
-        return this.#kind.candidate(read.record, marker, options.finalName);
+        const fresh = this.#kind.candidate(read.record, marker, options.finalName);
+        // Some builds leave out what is empty: only what a create of ours may have made is doubted for that.
+        const isOld =
+          options.intent === undefined || wasMadeBefore(read.record, Date.parse(options.intent.at));
+        return isOld && fresh.marked === undefined ? { ...fresh, marked: false } : fresh;
       },
     });
-    const { attempts } = pass.memory;
-    attempts.succeeded('read', '');
     if (outcome.kind === 'unknown') {
-      const { noun } = this.#kind;
-      const message = `${noun} ${outcome.id} of workspace "${owner}" cannot be read singly, and may be this resource’s`;
-      const said = verdict('Unknown', `Nothing is created, and nothing let go: ${message}`);
-      return { kind: 'failed', verdict: attempts.failed('read', ENTRY, said) };
+      const why = outcome.id === made ? 'it is not shown yet' : 'it is shown without tags';
+      return this.#unsearched(pass, outcome.id, unread ?? why);
     }
-    attempts.succeeded('read', ENTRY);
+    pass.memory.attempts.succeeded('read', '');
     // Its name is not another's: this resource gave it.
     const own = pass.memory.observed?.record;
     const isOwn =
@@ -215,10 +217,31 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         : undefined;
     const value: SearchOutcome = isOwn
       ? { kind: 'one', id: outcome.id }
-      : unmarked === undefined
-        ? outcome
-        : { kind: 'none', unmarked };
+      : outcome.kind === 'terminating'
+        ? { ...outcome, recheckAfterMs: this.#endingAgain(pass, outcome.id) }
+        : unmarked === undefined
+          ? outcome
+          : { kind: 'none', unmarked };
     return { kind: 'seen', value, startedAt: list.startedAt };
+  }
+
+  /** When to look again at a record that is on its way out, which may hang there for ever. */
+  #endingAgain({ memory, handle }: Pass<R, Rec, M>, id: string): number {
+    const said = verdict('Creating', `The ${this.#kind.noun} ${id} is on its way out`);
+    const { recheckAfterMs = 0 } = memory.attempts.missed('read', `end of ${id}`, said);
+    return Math.min(recheckAfterMs, handle.poll.settledMs);
+  }
+
+  /** Whose an entry of the list is cannot be told: it is looked at again, ever less often. */
+  #unsearched(pass: Pass<R, Rec, M>, id: string, why: ServiceError | string): Failed {
+    const text = typeof why === 'string' ? why : why.message;
+    const message = `Whether the ${this.#kind.noun} ${id} of the workspace is this resource’s is not known: ${text}`;
+    const { attempts } = pass.memory;
+    const said =
+      typeof why === 'string'
+        ? attempts.missed('read', '', verdict('Unknown', message))
+        : failed(why, pass).verdict;
+    return { kind: 'failed', verdict: { ...said, message } };
   }
 
   /**
@@ -231,8 +254,7 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     for (const entry of entries) {
       const marker = this.#markerOf(entry.id, resource);
       if (marker === undefined) {
-        const created = parseTimestamp(entry.created);
-        if (created === undefined || created >= since - CLOCKS_APART_MS) made.push(entry.id);
+        if (!wasMadeBefore(entry, since)) made.push(entry.id);
         continue;
       }
       // A name is a marker only until it is the real one.
@@ -268,23 +290,17 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
     if (!list.record.some((entry) => entry.id === id)) {
       return seen({ kind: 'elsewhere', owner: pass.owner, recheckAfterMs: unseen() }, read.startedAt);
     }
-    pass.memory.adopting = undefined;
+    pass.memory.attempts.succeeded('read', adopting(id));
     pass.memory.observed = { record: read.record, startedAt: read.startedAt, takeOver: false };
     const { ending } = this.#kind.candidate(read.record, pass.marker, finalNameOf(pass.resource));
     return seen({ kind: 'free', record: read.record, isEnded: ending === 'terminated' }, read.startedAt);
   }
 
-  /**
-   * When to look again for a record that was not seen. While the service's reads may trail what has just been
-   * made, soon, and once when they cannot any more; then less often.
-   */
-  #adopteeAgain({ memory, handle }: Pass<R, Rec, M>, id: string): number {
-    const now = handle.client.stamp();
-    if (memory.adopting?.id !== id) memory.adopting = { id, since: now };
-    const waited = now - memory.adopting.since;
-    const left = handle.poll.lagWindowMs - waited;
-    const { shortest, longest } = ADOPTEE_LOOK_MS;
-    return left <= 0 ? longest : Math.min(Math.max(waited, shortest), longest, Math.ceil(left));
+  /** When to look again for a record that was not seen: soon, since reads trail what was just made, then less often. */
+  #adopteeAgain({ memory }: Pass<R, Rec, M>, id: string): number {
+    const said = verdict('WaitingForReference', `The ${this.#kind.noun} ${id} is not seen`);
+    const { recheckAfterMs = 0 } = memory.attempts.missed('read', adopting(id), said);
+    return Math.min(recheckAfterMs, ADOPTEE_LOOK_MS);
   }
 
   async #absence(
@@ -417,6 +433,17 @@ export function noteWrite<Rec extends AnyRecord>(
   if (write.kind === 'ok' && write.record !== undefined) {
     memory.observed = { record: write.record, startedAt: write.endedAt, takeOver: true };
   }
+}
+
+/** Fingerprint of looks for a record that is to be adopted. */
+function adopting(id: string): string {
+  return `adopt ${id}`;
+}
+
+/** Whether a record is older than `since` (milliseconds), by whichever clock. */
+function wasMadeBefore({ created }: AnyRecord, since: number): boolean {
+  const at = parseTimestamp(created);
+  return at !== undefined && at < since - CLOCKS_APART_MS;
 }
 
 function isDenied({ code, status }: ServiceError): boolean {

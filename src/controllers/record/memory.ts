@@ -4,8 +4,8 @@ import { Attempts } from './attempts.ts';
 import { Deletes } from './deletes.ts';
 import { AbsenceLog } from './existence.ts';
 
-/** How the last create, or delete, that this process sent ended. */
-export type SentOutcome = 'unsent' | 'refused' | 'unknown' | 'accepted';
+/** How the last create that this process sent ended. */
+export type SentOutcome = 'unsent' | 'refused' | 'unknown';
 
 /**
  * What this process remembers of one resource between passes. Losing it costs reads and waiting, never
@@ -26,12 +26,10 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
   /** The workspace of the create that was intended, until status says whose the record is. */
   owner: string | undefined;
-  /** A record that a create of ours was answered with, or that a search found, to be claimed next. */
+  /** The record that a create of ours was answered with, to be claimed next. */
   created: { id: string; record: Rec; endedAt: number } | undefined;
   /** What the DELETEs that were sent for the resource say. */
   readonly deletes: Deletes;
-  /** The record that is to be adopted and was not seen so far, and since when, on the client's clock. */
-  adopting: { id: string; since: number } | undefined;
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;
@@ -104,7 +102,6 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       owner: undefined,
       created: undefined,
       deletes: new Deletes(),
-      adopting: undefined,
       glances: 0,
       absence,
       attempts: new Attempts(this.#clock, this.#random),

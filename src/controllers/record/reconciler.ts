@@ -11,7 +11,7 @@ import type { ConnectionHandle, Connections, ConnectionState } from '../connecti
 import type { OperatorContext } from '../context.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
-import { FIRST_WORD_MS, firstWord, type FirstWord } from './first-word.ts';
+import { FIRST_WORD_MS, firstWord } from './first-word.ts';
 import { Formers } from './former/formers.ts';
 import { formerOf } from './former/list.ts';
 import { FormerSteps } from './former/steps.ts';
@@ -142,7 +142,7 @@ export class RecordReconciler<
     }
     const { clock } = this.#context;
     const memory = this.#memories.of(key, resource.metadata.uid);
-    if (memory.generation === undefined) startWith(memory, resource);
+    if (memory.generation === undefined) startWith(memory, resource, this.#kind);
     if (run.priority.byPerson) memory.attempts.startOver();
     if (memory.generation?.value !== resource.metadata.generation) {
       const { generation } = resource.metadata;
@@ -155,7 +155,11 @@ export class RecordReconciler<
       resource.status.lastHandledRequest,
     );
     const result = await this.#guard.run(resource, memory.attempts, run, async () => {
-      const word = this.#firstWord(resource, memory, run);
+      const word = firstWord(this.#context, this.#status, resource, {
+        since: memory.generation?.since ?? clock.monotonic(),
+        message: () => (run.asks.service ? ASKS : 'The operator reconciles this generation'),
+        signal: run.signal,
+      });
       try {
         const outcome = await this.#pass(resource, memory, run);
         await word?.cancel();
@@ -244,7 +248,7 @@ export class RecordReconciler<
       intent: this.#intent(annotations?.[ANNOTATIONS.createIntent], memory, pass, now),
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
-        const { expire, lease } = this.#kind.intentExtras(pass, desired, Date.parse(intent.at));
+        const { expire, lease } = this.#kind.intentExtras?.(desired, Date.parse(intent.at)) ?? {};
         const place = { endpoint: pass.handle.endpoint, owner: pass.owner };
         return (
           canonicalJson([expire, lease, place]) ===
@@ -252,7 +256,7 @@ export class RecordReconciler<
         );
       },
       onMissing: policies.missing,
-      users: deletionTimestamp === undefined ? { names: [], others: false } : this.#kind.users(resource),
+      users: deletionTimestamp === undefined ? [] : this.#kind.users(resource).names,
       isOver: (desired) => this.#kind.isOver?.(resource, desired) === true,
       inStep: (desired) => this.#kind.inStep(resource, desired),
       refusal: (desired) => this.#effects.refusal(memory, desired),
@@ -568,21 +572,6 @@ export class RecordReconciler<
     // Every resource with a record is one of our kinds.
     return referencesOf(resource as unknown as AnyResource).some(({ kind }) => kind === 'Secret');
   }
-
-  /** A pass that has not written 5 s after its generation came up says at least that it has begun. */
-  #firstWord(resource: R, memory: M, run: RecordRun): FirstWord | undefined {
-    if (resource.status.observedGeneration === resource.metadata.generation) return undefined;
-    const { clock, log } = this.#context;
-    return firstWord(clock, memory.generation?.since ?? clock.monotonic(), async () => {
-      const said = verdict('Pending', run.asks.service ? ASKS : 'The operator reconciles this generation');
-      try {
-        await this.#status.write(resource, { verdict: said, fields: {} }, run.signal);
-      } catch (error) {
-        // The pass itself goes on, and says more in the end.
-        log.debug({ error, name: resource.metadata.name }, 'the first word could not be written');
-      }
-    });
-  }
 }
 
 /** One call of the queue, which reads of Secrets count in it, and whether the service is being asked. */
@@ -605,11 +594,16 @@ const OPERATING: ReadonlySet<string> = new Set([
 const NOT_TAKEN: ReadonlySet<string> = new Set(['Refused', 'NotApplied', 'NotConverging', 'NameTaken']);
 
 /** A process that starts finds in status what was refused before: not every one of them is sent at once. */
-function startWith({ attempts }: Memory, { metadata, status }: ManagedResource): void {
+function startWith(
+  { attempts }: Memory,
+  { metadata, status }: ManagedResource,
+  kind: Pick<RecordKind<never, never, never>, 'aspectIn'>,
+): void {
   const stalled = status.conditions?.find(({ type }) => type === CONDITIONS.stalled);
   if (stalled === undefined || stalled.observedGeneration !== metadata.generation) return;
   if (NOT_TAKEN.has(stalled.reason)) {
-    attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], stalled.message));
+    const { aspect, said = stalled.message } = kind.aspectIn?.(stalled.message) ?? {};
+    attempts.startsRefused(verdict(stalled.reason as Verdict['reason'], said), aspect);
   }
 }
 

@@ -1,18 +1,12 @@
 import { upload, type Uploads } from '../content/uploads.ts';
 import type { DesiredFile } from '../content/variables.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
-import type { Attempts } from './attempts.ts';
 import { notAccepted, type Attempt } from './outcome.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
 /** What an upload means for the ledger: the content of the file. */
 export function uploadFingerprint({ path, hmac }: DesiredFile): string {
   return `${path} ${hmac}`;
-}
-
-/** The upload of a file in the ledger. */
-export function uploadAttempt(attempts: Attempts, file: DesiredFile): Attempt {
-  return { attempts, aspect: 'content', fingerprint: uploadFingerprint(file) };
 }
 
 /** Uploads one file and notes the try. Answers what to say where it is not there; undefined where it is. */

@@ -160,6 +160,27 @@ describe('WorkQueue', () => {
     expect(await pass()).toBe('normal');
   });
 
+  it('lets work that goes on by itself without end wait ever longer, until a person adds it again', async () => {
+    const { clock, queue } = make();
+    const at: number[] = [];
+    const pass = async (): Promise<void> => {
+      await queue.take();
+      at.push(clock.monotonic());
+      queue.goOn('shop/loop', 0, 'normal');
+      queue.done('shop/loop');
+      await clock.advance(queue.dueIn('shop/loop') ?? 0);
+    };
+    queue.add('shop/loop');
+    for (let i = 0; i < 45; i++) await pass();
+    expect(at[30]).toBe(0);
+    expect(at.slice(31, 35)).toEqual([200, 600, 1_400, 3_000]);
+    expect(Number(at[44]) - Number(at[43])).toBe(300_000);
+    queue.add('shop/loop', 'edit');
+    await pass();
+    await pass();
+    expect(at.at(-1)).toBe(at.at(-2));
+  });
+
   it('wakes a worker that waits', async () => {
     const { queue } = make();
     const first = queue.take();

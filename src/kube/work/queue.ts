@@ -1,4 +1,4 @@
-import type { Curve } from '../../base/backoff.ts';
+import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
 import { Lanes } from '../../base/lanes.ts';
 import { isOfPerson, LANES, moreUrgent, Priority, type Lane } from '../../base/priority.ts';
@@ -25,7 +25,7 @@ export interface QueueObserver {
 export interface WorkQueueOptions {
   clock: Clock;
   random: Random;
-  /** Waits between failures of one key. @default RECONCILE_BACKOFF */
+  /** Waits between failures of one key, and of work that goes on by itself without end. @default RECONCILE_BACKOFF */
   backoff?: Curve;
   observer?: QueueObserver;
   /**
@@ -59,6 +59,8 @@ interface Entry {
 
 /** Work that goes on by itself counts as begun work so many times, an edit as an edit; then it falls back. */
 const KEEPS_LANE = 2;
+/** And its pace so many times: whatever undoes each of its writes, or meets each with a conflict, may do so for ever. */
+const KEEPS_PACE = 30;
 
 /**
  * A work queue of keys in lanes, shared by namespace. A key is queued once however often it is added, is never handed out
@@ -71,6 +73,8 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
   readonly #laneLimit: number;
+  readonly #curve: Curve;
+  readonly #random: Random;
   readonly #backoff: ItemBackoff;
   readonly #entries = new Map<string, Entry>();
   readonly #lanes = new Lanes<string>();
@@ -84,7 +88,9 @@ export class WorkQueue {
     this.#clock = options.clock;
     this.#observer = options.observer;
     this.#laneLimit = options.laneLimit ?? Infinity;
-    this.#backoff = new ItemBackoff(options.backoff ?? RECONCILE_BACKOFF, options.random);
+    this.#curve = options.backoff ?? RECONCILE_BACKOFF;
+    this.#random = options.random;
+    this.#backoff = new ItemBackoff(this.#curve, this.#random);
   }
 
   /**
@@ -112,13 +118,15 @@ export class WorkQueue {
   /**
    * Queues `key` in `ms` milliseconds, since the work on it is not over: it goes ahead of what is not begun, and what
    * is an edit stays one, for a few times. What still goes on by itself then falls back, so that a resource that loops
-   * keeps nobody else waiting.
+   * keeps nobody else waiting, and at last waits as what fails does.
    */
   goOn(key: string, ms: number, lane: Lane): void {
     if (this.#closed) return;
     const entry = this.#entry(key);
     entry.wentOn += 1;
-    this.#later(key, entry, ms, goesOnIn(lane, entry.wentOn > KEEPS_LANE));
+    const loops = entry.wentOn - KEEPS_PACE;
+    const wait = loops > 0 ? Math.max(ms, backoffMs(loops, this.#curve, this.#random)) : ms;
+    this.#later(key, entry, wait, goesOnIn(lane, entry.wentOn > KEEPS_LANE));
   }
 
   /** Counts a failure of `key` and queues it after its back-off; answers the wait, milliseconds. */

@@ -41,7 +41,6 @@ interface Waiter {
 
 /** A pause up to this long (milliseconds) is waited for in the queue; callers of a longer one are sent away. */
 const shortPause = 5_000;
-const longestPause = 600_000;
 /** Pauses after 429s that name no time. */
 const throttled: Curve = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -117,15 +116,15 @@ export class Pace {
   }
 
   /**
-   * The service answered 429 (or named a wait with a 503). Pauses for what it asked for, at most 10 minutes;
-   * without a number for 1 s, doubling to 1 min. Answers how long the pause is now.
+   * The service answered 429 (or named a wait with a 503). Pauses for what it asked for; without a number for 1 s,
+   * doubling to 1 min. Answers how long the pause is now.
    */
   throttled(retryAfterMs: number | undefined): number {
     const { clock, random } = this.#options;
     const before = this.pausedFor();
     if (retryAfterMs === undefined && before > 0) return before;
     const wait = retryAfterMs ?? backoffMs(++this.#throttles, throttled, random);
-    const pause = Math.max(before, Math.min(wait, longestPause));
+    const pause = Math.max(before, wait);
     this.#pausedUntil = clock.monotonic() + pause;
     // No burst after the pause, and nothing earned during it.
     this.#tokens = Math.min(this.#tokens, 1);

@@ -10,6 +10,12 @@ export function decideContent(seen: InstanceObservation, pair: Pair): AspectStat
   const { plan, contentWaits } = seen;
   if (contentWaits !== undefined) return { kind: 'held', verdict: contentWaits };
   const tags = tagsToPut(seen);
+  if (seen.contentWaits !== undefined) {
+    const mayPut = tags && plan.wiped.lease.length === 0;
+    return mayPut
+      ? { kind: 'steps', steps: [tagsAlone(seen)] }
+      : { kind: 'held', verdict: seen.contentWaits };
+  }
   const variables = variablesToPut(seen);
   if (tags || variables) return putting(seen, { tags, variables });
   const applying = apply(seen, pair);
@@ -40,12 +46,17 @@ function putting(seen: InstanceObservation, needs: { tags: boolean; variables: b
     meant.push({ step, fingerprint: seen.contentHash, differences: plan.differences });
   }
   if (needs.tags && needs.variables && plan.wiped.lease.length === 0) {
-    const differences = plan.differences.filter(({ field }) => field.startsWith('tags.'));
-    const step: InstanceStep =
-      plan.newTags.length > 0 ? { do: 'noteManaged', of: 'tags' } : { do: 'put', why: 'tags' };
-    meant.push({ step, fingerprint: `tags ${seen.tagsHash}`, differences });
+    meant.push(tagsAlone(seen));
   }
   return { kind: 'steps', steps: meant };
+}
+
+/** The tags by a PUT of their own, which leaves the variables as they are. */
+function tagsAlone({ plan, tagsHash }: InstanceObservation): Meant {
+  const differences = plan.differences.filter(({ field }) => field.startsWith('tags.'));
+  const step: InstanceStep =
+    plan.newTags.length > 0 ? { do: 'noteManaged', of: 'tags' } : { do: 'put', why: 'tags' };
+  return { step, fingerprint: `tags ${tagsHash}`, differences };
 }
 
 /** A change of the declaration is applied whatever driftPolicy says of what others change. */

@@ -34,12 +34,16 @@ export function isHeldByLease(seen: InstanceObservation, online: boolean): boole
 
 function failedVerdict(seen: InstanceObservation, pair: Pair): ReturnType<typeof verdict> {
   const last = seen.status.lastOperation;
-  const told = last?.outcome === 'Failed' && last.message !== undefined ? `: ${last.message}` : '';
-  return verdict('OperationFailed', `${pair.event} failed${told}. ${wayOut(pair)}`, seen.poll.settledMs);
+  const told = last?.outcome === 'Failed' ? last.message : undefined;
+  return verdict('OperationFailed', failedMessage(pair, told), seen.poll.settledMs);
 }
 
-/** What a person can do about an instance whose operation failed. */
-export function wayOut(pair: Pair): string {
+/** That an operation failed, with the words of its log, and what a person can do about it. */
+export function failedMessage(pair: Pair, told: string | undefined): string {
+  return `${pair.event} failed${told === undefined ? '' : `: ${told}`}. ${wayOut(pair)}`;
+}
+
+function wayOut(pair: Pair): string {
   const request = accepts('deploy', pair) ? 'redeploy' : accepts('reinstall', pair) ? 'reinstall' : undefined;
   return request === undefined
     ? 'The service takes nothing from here but its end: act there, or delete this resource'

@@ -56,7 +56,7 @@ export interface Meant {
 export type AspectState =
   /** As declared, or left as it is: `drift` says in what. */
   | { kind: 'inForce'; fingerprint?: string; drift?: readonly Difference[] }
-  /** To be done; a later one only where those before it are refused. */
+  /** To be done; a later one only where those before it are refused, but of requests whichever is due. */
   | { kind: 'steps'; steps: readonly Meant[] }
   /** It cannot be done now, in words. */
   | { kind: 'held'; verdict: Verdict };
@@ -121,7 +121,8 @@ function firstDue(
     const waits = ledger.held(aspect, meant.fingerprint);
     if (waits === undefined) return { due: meant };
     first ??= { waits, meant };
-    if (waits.why === 'passing') break;
+    // What is asked for by a request of its own depends on no other.
+    if (waits.why === 'passing' && aspect !== 'requests') break;
   }
   return first ?? {};
 }
@@ -144,9 +145,16 @@ function worst(held: ReadonlyMap<InstanceAspect, Verdict>): Verdict | undefined 
   return { ...chosen, recheckAfterMs };
 }
 
-/** The verdict of an aspect, which it names. */
+/** The verdict of an aspect, which it names; an operation that failed has a name of its own. */
 export function named(aspect: InstanceAspect, verdict: Verdict): Verdict {
+  if (verdict.reason === 'OperationFailed') return verdict;
   return { ...verdict, message: `${NAMES[aspect]}: ${verdict.message}` };
+}
+
+/** The aspect that such a message names, and what it says of that. */
+export function aspectIn(message: string): { aspect: InstanceAspect; said: string } | undefined {
+  const aspect = INSTANCE_ASPECTS.find((one) => message.startsWith(`${NAMES[one]}: `));
+  return aspect === undefined ? undefined : { aspect, said: message.slice(NAMES[aspect].length + 2) };
 }
 
 function rank({ reason }: Verdict): number {

@@ -83,6 +83,7 @@ describe('terms', () => {
     const same = [
       source({ after: '8h' }, { deletionPolicy: 'Orphan' }),
       source({ after: '8h' }, { warnBefore: '2h' }),
+      source({ after: '8h' }, { renew: '' }),
     ];
     for (const other of same) expect(termsHash(other)).toBe(termsHash(base));
     const others = [

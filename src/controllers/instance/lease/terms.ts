@@ -1,5 +1,6 @@
 import type { LeaseTerms } from '../../../api/instance-lease.ts';
 import type { Instance } from '../../../api/instance.ts';
+import { tokenOf } from '../../../api/tokens.ts';
 import { LEASE_OPERATIONS } from '../../../api/words.ts';
 import { parseDuration } from '../../../base/duration.ts';
 import { parseRfc3339, wholeMinute, wholeSecond } from '../../../base/rfc3339.ts';
@@ -40,8 +41,9 @@ const MINUTE_MS = 60_000;
 
 /** Hash of what a source says: another hash is another lease, with an end of its own. */
 export function termsHash(source: LeaseSource): string {
-  const { uid, terms, renew } = source;
+  const { uid, terms } = source;
   const { operation, expireAt, after } = terms;
+  const renew = tokenOf(source.renew);
   return sha256Base32(canonicalJson({ uid, operation, expireAt, after, renew })).slice(0, 24);
 }
 

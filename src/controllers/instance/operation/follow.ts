@@ -86,7 +86,7 @@ function endedAs(state: string | undefined): OperationStep {
  * Records after the noted one; undefined when nobody knows which these are: nothing was noted, or the noted one
  * is not listed, since the list trails or has been cut.
  */
-export function newerThan(
+function newerThan(
   records: readonly OperationRecord[],
   lastId: string | undefined,
 ): readonly OperationRecord[] | undefined {

@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { CurrentOperation, Instance } from '../../../api/instance.ts';
 import type { RequestedOperation } from '../../../api/names.ts';
-import { jittered } from '../../../base/backoff.ts';
+import { jittered, lookAgainMs } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
@@ -151,7 +151,7 @@ export class OperationRunner {
       case 'end':
         return (
           (variablesDiffer ? readFirst<Instance>(memory) : undefined) ??
-          this.#end(pass, record, current, step.outcome, { shown, variablesDiffer })
+          this.#end(pass, record, desired, current, step.outcome, { shown, variablesDiffer })
         );
       case 'wait':
         return this.#wait(pass, record, current, { shown, endIsDue, sent }, step.recheckAfterMs);
@@ -199,7 +199,12 @@ export class OperationRunner {
             'OperationFailed',
             `${stuck}: look at the instance on the service, or raise operationTimeout`,
           );
-      return { verdict: { ...said, recheckAfterMs: recheck }, fields };
+      const { processingMs, settledMs } = pass.handle.poll;
+      const recheckLater = lookAgainMs(pass.now - Date.parse(current.startedAt), processingMs, settledMs);
+      return {
+        verdict: { ...said, recheckAfterMs: Math.min(recheckAfterMs ?? Infinity, recheckLater) },
+        fields,
+      };
     }
     const { aspect, fingerprint } = attemptOf(pass, current);
     const failure = sent.outcome === 'unknown' ? pass.memory.attempts.said(aspect, fingerprint) : undefined;
@@ -247,7 +252,12 @@ export class OperationRunner {
     });
     if (write.kind === 'unknown') {
       const message = `${current.event}: ${said.message}: whether it was taken is looked up before it is sent again`;
-      return { verdict: { ...said, reason: runningReason(current.event), message }, fields: {} };
+      // Whether it was taken is known by then, and whatever else is due does not wait for the next try.
+      const recheckAfterMs = Math.min(said.recheckAfterMs ?? Infinity, handle.poll.lagWindowMs);
+      return {
+        verdict: { ...said, reason: runningReason(current.event), message, recheckAfterMs },
+        fields: {},
+      };
     }
     if (write.kind === 'refused' && write.error.class === 'Conflict') {
       memory.operation = { ...memory.operation, outcome: 'conflict' };
@@ -274,6 +284,7 @@ export class OperationRunner {
   async #end(
     pass: InstancePass,
     record: InstanceRecord,
+    desired: DesiredInstance | undefined,
     current: CurrentOperation,
     outcome: 'Succeeded' | 'Failed' | 'Superseded',
     { shown, variablesDiffer }: { shown: InstanceFields; variablesDiffer: boolean },
@@ -281,10 +292,13 @@ export class OperationRunner {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
+    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
+    // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours. Where
+    // another one is declared by now, what was brought is known, and is not what was there before.
+    const isSpoiled = variablesDiffer && (desired === undefined || desired.hash === current.changeHash);
     const token = carried ? current.token : undefined;
     const split = token?.indexOf(':') ?? -1;
     const handled =
@@ -315,8 +329,7 @@ export class OperationRunner {
           ...(told === undefined ? {} : { message: told }),
         },
         ...handled,
-        // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours.
-        ...(carried && current.changeHash !== undefined && !variablesDiffer
+        ...(carried && current.changeHash !== undefined && !isSpoiled
           ? { appliedHash: current.changeHash, pendingHash: undefined }
           : {}),
       },

@@ -76,8 +76,7 @@ describe('a PUT of an instance', () => {
     const done = await bench.put();
     expect(bench.puts).toEqual([{ ...RECORD, tags: ['theirs', 'ours'], variables: [] }]);
     expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] }, appliedTags: 'tags' } });
-    expect(bench.memory.putHash).toBe('k:h');
-    expect(bench.memory.putWhileDown).toBeUndefined();
+    expect(bench.memory.put).toEqual({ hash: 'k:h', whileDown: false });
   });
 
   it('for one aspect carries what the record has of the others, and moves nothing of theirs', async () => {
@@ -89,14 +88,14 @@ describe('a PUT of an instance', () => {
     const tags = await bench.put('tags');
     expect(bench.puts[1]).toMatchObject({ tags: ['theirs', 'ours'], variables: [SECRET] });
     expect(tags.fields).toEqual({ managed: { tags: ['ours'], variables: ['PASS'] }, appliedTags: 'tags' });
-    expect(bench.memory.putHash).toBeUndefined();
+    expect(bench.memory.put).toBeUndefined();
   });
 
   it('to an instance that is shut down is left to the power-on', async () => {
     const bench = new Bench();
     bench.record = { ...RECORD, operation: { event: 'shutdown' } };
     await bench.put();
-    expect(bench.memory.putWhileDown).toBe('k:h');
+    expect(bench.memory.put).toEqual({ hash: 'k:h', whileDown: true });
   });
 
   it('knows whether the service keeps a lease', async () => {

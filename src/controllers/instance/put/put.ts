@@ -49,8 +49,7 @@ export async function putRecord(
   const { record: answer } = write;
   if (answer === undefined) memory.observed = undefined;
   if (why === 'content') {
-    memory.putHash = desired.hash;
-    memory.putWhileDown = phaseOf(pairOf(record)) === 'ShutDown' ? desired.hash : undefined;
+    memory.put = { hash: desired.hash, whileDown: phaseOf(pairOf(record)) === 'ShutDown' };
   }
   if (why === 'lease' && seen.lease !== undefined) {
     // Without an answer's word the record is read; one that does not show the lease then is not put again either.

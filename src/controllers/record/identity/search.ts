@@ -16,14 +16,14 @@ export type SearchOutcome =
   /** Exactly one living record carries the marker. */
   | { kind: 'one'; id: string }
   /** A record with the marker is on its way out: look again. */
-  | { kind: 'terminating'; id: string }
+  | { kind: 'terminating'; id: string; recheckAfterMs?: number }
   /** Records with the marker that are terminated for good, not noted in the intent yet. */
   | { kind: 'terminated'; ids: string[] }
   | { kind: 'several'; ids: string[] }
   /** Somebody else's record has the final name. */
   | { kind: 'nameTaken'; id: string };
 
-/** An entry could not be read: nothing is known. */
+/** An entry could not be read, or shows no tags: nothing is known. */
 export interface SearchFailure {
   kind: 'unknown';
   id: string;
