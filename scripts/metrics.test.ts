@@ -5,7 +5,7 @@ import { ALL_METRICS } from './metrics.ts';
 const BOUNDED = new Set(
   (
     'kind ready state reason step operation outcome action by priority connection method template code host ' +
-    'result controller name version node'
+    'result controller name version node use'
   ).split(' '),
 );
 

@@ -1,3 +1,4 @@
+import { MEMORY_METRICS } from '../src/cli/operator/memory-metrics.ts';
 import { PROCESS_METRICS } from '../src/cli/operator/process-metrics.ts';
 import { SERVICE_METRICS } from '../src/cli/operator/service-metrics.ts';
 import { TRACE_METRICS } from '../src/cli/operator/traces/trace-metrics.ts';
@@ -35,7 +36,11 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
     title: 'The process',
     about:
       'Besides these there are `process_*` and `nodejs_*` of prom-client: memory, processor, event loop, garbage collection.',
-    metrics: [...Object.values(PROCESS_METRICS), ...Object.values(TRACE_METRICS)],
+    metrics: [
+      ...Object.values(PROCESS_METRICS),
+      ...Object.values(MEMORY_METRICS),
+      ...Object.values(TRACE_METRICS),
+    ],
   },
 ];
 

@@ -166,6 +166,18 @@ export const ROWS: readonly Row[] = [
       [`sum by (reason) (rate(boxwright_trace_spans_dropped_total{${OURS}}[5m]))`, 'spans {{reason}}'],
     ),
     series('Memory', 'bytes', [`process_resident_memory_bytes{${OURS}}`, '{{pod}}']),
+    series(
+      'Memory for answers and contents',
+      'bytes',
+      [`boxwright_memory_held_bytes{${OURS}}`, '{{pod}} {{use}}'],
+      [`boxwright_memory_budget_bytes{${OURS}}`, '{{pod}} budget'],
+    ),
+    series(
+      'Waiting for memory, and refused',
+      'short',
+      [`boxwright_memory_waiting{${OURS}}`, '{{pod}} waiting'],
+      [`rate(boxwright_memory_refused_total{${OURS}}[5m])`, '{{pod}} refused, 1/s'],
+    ),
     series('Processor', 'short', [`rate(process_cpu_seconds_total{${OURS}}[5m])`, '{{pod}}']),
     series('Event loop lag, 99 %', 's', [`nodejs_eventloop_lag_p99_seconds{${OURS}}`, '{{pod}}']),
   ]),

@@ -9,7 +9,7 @@ const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000
 export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
 
 const WHOLE = new RegExp(DURATION_PATTERN);
-const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
+const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/gy;
 
 /** Thrown by {@link parseDuration} for text that is not a duration. */
 export class InvalidDurationError extends Error {

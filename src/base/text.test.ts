@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { characters, cutText, firstCharacters, isWithin } from './text.ts';
+import { characters, cutText, firstCharacters, isWithin, withoutEnding } from './text.ts';
 
 const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '漢'), maxLength: 40 });
 
@@ -24,5 +24,11 @@ describe('text that is cut', () => {
     expect(cutText('😀😀😀', 3)).toBe('😀😀😀');
     expect(cutText('😀😀😀😀', 3)).toBe('😀😀…');
     expect(firstCharacters('😀😀😀😀', 3)).toBe('😀😀😀');
+  });
+
+  it('loses an ending of certain characters only', () => {
+    expect(withoutEnding('/base//', '/')).toBe('/base');
+    expect(withoutEnding('a.b-.-', '.-')).toBe('a.b');
+    expect(withoutEnding('///', '/')).toBe('');
   });
 });

@@ -27,6 +27,13 @@ export function firstCharacters(text: string, limit: number): string {
     .join('');
 }
 
+/** The text without the characters of `ending` at its end; takes one look at each, as `/x+$/` does not. */
+export function withoutEnding(text: string, ending: string): string {
+  let length = text.length;
+  while (length > 0 && ending.includes(text.charAt(length - 1))) length -= 1;
+  return text.slice(0, length);
+}
+
 /** The text in at most `limit` characters, with an ellipsis inside the limit where it was cut. */
 export function cutText(text: string, limit: number): string {
   return isWithin(text, limit) ? text : `${firstCharacters(text, limit - 1)}${ELLIPSIS}`;

@@ -1,8 +1,11 @@
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Problem } from '../api/resource.ts';
+import { weigh } from '../base/memory-budget.ts';
 import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
+import type { CacheRoom } from './cache-room.ts';
 import { withoutMisfits } from './record/status/gate.ts';
+import { TOO_LARGE } from './record/status/problems.ts';
 
 /** A resource in the cache. `problems`: it does not fit its schema, so nothing but its envelope can be trusted. */
 export type Cached<R> = R & { problems?: Problem[] };
@@ -18,6 +21,8 @@ const INDEXES = {
   uid: 'uid',
   /** By endpoint and owner of the record that it holds. */
   home: 'home',
+  /** By the ids that its spec names without a reference. */
+  names: 'names',
 } as const;
 
 /** The cache of one of our kinds: parsed and defaulted, with what points at what. */
@@ -26,13 +31,22 @@ export class KindCache<R extends AnyResource> {
   readonly kind: KindName;
   #ownWrite = false;
 
-  constructor(kind: R['kind'], options: Omit<InformerOptions<Held<R>>, 'type' | 'indexes' | 'transform'>) {
+  constructor(
+    kind: R['kind'],
+    {
+      room,
+      ...options
+    }: Omit<InformerOptions<Held<R>>, 'type' | 'indexes' | 'transform'> & { room: CacheRoom },
+  ) {
     this.kind = kind;
     const { group, version, plural, parse } = kindOf(kind);
     this.informer = new Informer<Held<R>>({
       ...options,
       type: { group, version, plural, kind, namespaced: true },
       transform: (raw) => {
+        withoutForeignAnnotations(raw);
+        const { namespace, name } = raw.metadata;
+        if (!room.take(kind, namespace, name, weigh(raw))) return outlineOf(raw, room.most);
         const parsed = parse(raw);
         if (parsed.ok) return parsed.resource as Held<R>;
         const rest = withoutMisfits(kind, raw, parsed.problems);
@@ -47,7 +61,11 @@ export class KindCache<R extends AnyResource> {
         [INDEXES.id]: (resource) => claimedIds(resource),
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
         [INDEXES.home]: (resource) => homesOf(resource),
+        [INDEXES.names]: (resource) => plainIdsOf(resource),
       },
+    });
+    this.informer.onChange(({ type, object: { metadata } }) => {
+      if (type === 'deleted') room.drop(kind, metadata.namespace, metadata.name);
     });
   }
 
@@ -88,6 +106,11 @@ export class KindCache<R extends AnyResource> {
     return this.informer.byIndex(INDEXES.home, homeKey(endpoint, owner));
   }
 
+  /** Resources of any namespace whose spec names a record by its id. */
+  namers(id: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.names, id);
+  }
+
   /** Resources that refer to an object; always of the object's own namespace. */
   referrers(kind: string, namespace: string, name: string): Cached<R>[] {
     return this.informer.byIndex(INDEXES.reference, referenceKey(kind, namespace, name));
@@ -96,6 +119,33 @@ export class KindCache<R extends AnyResource> {
   onChange(handler: ChangeHandler<Held<R>>): () => void {
     return this.informer.onChange(handler);
   }
+}
+
+const OURS = 'boxwright.dev/';
+
+/** Nobody here reads those of others, and what `kubectl apply` keeps in one is the whole resource once more. */
+function withoutForeignAnnotations({ metadata }: KubeObject): void {
+  const { annotations } = metadata;
+  if (annotations === undefined) return;
+  metadata.annotations = Object.fromEntries(
+    Object.entries(annotations).filter(([name]) => name.startsWith(OURS)),
+  );
+}
+
+/** Members of a spec that weigh less stay where there is no room for the whole, bytes of the heap. */
+const SMALL_PART = 4_096;
+
+/** What is kept of a resource that is too large: enough to say so, to see what it holds, and to let go of it. */
+function outlineOf<R extends AnyResource>(raw: Held<R>, most: number): Held<R> {
+  const spec = Object.fromEntries(
+    Object.entries(raw.spec ?? {}).filter(([, part]) => weigh(part) <= SMALL_PART),
+  );
+  const message =
+    `It takes more memory than the operator has for the large resources of one namespace, or of all ` +
+    `(${Math.floor(most / 1_048_576)} MiB for one): put scripts and files into ConfigMaps, or have the administrator ` +
+    `raise the operator's memory limit. Any change of this resource has it looked at again`;
+  const status = raw.status ?? { observedGeneration: -1 };
+  return { ...raw, spec, status, problems: [{ path: TOO_LARGE, value: '', message }] };
 }
 
 function referenceKey(kind: string, namespace: string, name: string): string {
@@ -111,6 +161,15 @@ function homesOf({ status }: { status?: unknown }): string[] {
   const { endpoint, owner } = home ?? {};
   const isHeld = typeof id === 'string' && typeof endpoint === 'string' && typeof owner === 'string';
   return isHeld ? [homeKey(endpoint, owner)] : [];
+}
+
+/** Also of what does not fit its schema: what it names is in use. */
+function plainIdsOf(resource: AnyResource): string[] {
+  const { spec } = resource as { spec?: { boxId?: unknown; policyBoxId?: unknown; variables?: unknown } };
+  const nested: unknown[] = Array.isArray(spec?.variables)
+    ? spec.variables.map((variable: { boxId?: unknown } | null) => variable?.boxId)
+    : [];
+  return [spec?.boxId, spec?.policyBoxId, ...nested].filter((id) => typeof id === 'string');
 }
 
 function claimedIds(resource: {

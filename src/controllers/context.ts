@@ -1,10 +1,13 @@
 import type { Clock, Random } from '../base/clock.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
+import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KnownSecrets } from '../base/masking/known-secrets.ts';
 import type { KubeClient, Recorder } from '../kube/index.ts';
 import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
 import type { Installation } from './installation.ts';
+import type { KeptRecords } from './kept-records.ts';
 import type { Sources } from './sources.ts';
 
 /** What every controller is given. */
@@ -12,6 +15,12 @@ export interface OperatorContext {
   clock: Clock;
   random: Random;
   log: Logger;
+  /** The memory that everything from outside may take. */
+  memory: MemoryBudget;
+  /** The records that are remembered between passes. */
+  kept: KeptRecords;
+  /** When long lists and contents may be worked on. */
+  turns: Turns;
   kube: KubeClient;
   recorder: Recorder;
   installation: Installation;

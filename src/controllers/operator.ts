@@ -7,6 +7,8 @@ import { ANNOTATIONS } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
+import type { Turns } from '../base/turns.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Lane } from '../base/priority.ts';
 import type { Tracer } from '../base/tracer.ts';
@@ -29,8 +31,10 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { CallReport } from '../service/index.ts';
-import { boxCycle, boxKind, nestedIn } from './box/index.ts';
+import { boxKind, containsBox, nestedIn } from './box/index.ts';
+import type { CacheRoom } from './cache-room.ts';
 import { KindCache } from './cache.ts';
+import type { KeptRecords } from './kept-records.ts';
 import {
   KEPT_SECRET,
   ConnectionPool,
@@ -58,6 +62,11 @@ export interface OperatorOptions {
   random: Random;
   log: Logger;
   recorder: Recorder;
+  memory: MemoryBudget;
+  /** What the caches have for large resources. */
+  room: CacheRoom;
+  kept: KeptRecords;
+  turns: Turns;
   metrics?: Metrics;
   /** Each pass is a span of it, and each call to the service one inside. */
   tracer?: Tracer;
@@ -77,6 +86,8 @@ export interface OperatorOptions {
   /** Passes of one kind at the same time. @defaultValue 96 */
   workers?: number;
   onCall?: (connection: string, report: CallReport) => void;
+  /** A Connection, `namespace/name`, is gone: nothing is reported of it any more. */
+  onConnectionGone?: (connection: string) => void;
   onNotice?: (notice: ReflectorNotice) => void;
 }
 
@@ -102,12 +113,14 @@ export class Operator implements Runner {
 
   constructor(options: OperatorOptions) {
     this.#options = options;
-    const { kube, clock, random, metrics, namespaces, onNotice } = options;
+    const { kube, clock, random, turns, metrics, namespaces, onNotice } = options;
     this.#metrics = metrics === undefined ? undefined : new DomainMetrics(metrics, clock);
     const shared = {
       port: kube.port,
       clock,
       random,
+      turns,
+      room: options.room,
       ...(namespaces === undefined ? {} : { namespaces }),
       ...(onNotice === undefined ? {} : { onNotice }),
     };
@@ -116,7 +129,12 @@ export class Operator implements Runner {
     this.#policyBoxes = new KindCache<PolicyBox>('PolicyBox', shared);
     this.#instances = new KindCache<Instance>('Instance', shared);
     this.#leases = new KindCache<InstanceLease>('InstanceLease', shared);
-    this.#configMaps = new Informer<StoredObject>({ ...shared, type: CONFIG_MAPS, metadataOnly: true });
+    this.#configMaps = new Informer<StoredObject>({
+      ...shared,
+      type: CONFIG_MAPS,
+      metadataOnly: true,
+      prune: nameAndVersion,
+    });
     this.#secretWatch =
       options.watchSecrets === true ? new SecretWatch({ ...shared, log: options.log }) : undefined;
     this.sources = [
@@ -141,6 +159,7 @@ export class Operator implements Runner {
         this.#traceCall(key, report);
         if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
+      onGone: (key) => this.#options.onConnectionGone?.(key),
       onTrouble: (key) => controllers.get('Connection')?.queue.add(key, 'normal'),
     });
     const full: OperatorContext = { ...context, connections: pool };
@@ -182,7 +201,8 @@ export class Operator implements Runner {
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
-    const { kube, namespace, clock, random, log, recorder, installationId } = this.#options;
+    const { kube, namespace, clock, random, log, recorder, installationId, memory, kept, turns } =
+      this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
       try {
@@ -200,12 +220,26 @@ export class Operator implements Runner {
           kube,
           clock,
           configMaps: this.#configMaps,
+          memory,
           secretWatch: this.#secretWatch,
           secretSelector: this.#options.secretSelector,
           own: new Set([DIGEST_SECRET, KEPT_SECRET].map((name) => `${namespace}/${name}`)),
         });
         const secrets = new KnownSecrets();
-        const context = { clock, random, log, kube, recorder, installation, digest, sources, secrets };
+        const context = {
+          clock,
+          random,
+          log,
+          memory,
+          kept,
+          turns,
+          kube,
+          recorder,
+          installation,
+          digest,
+          sources,
+          secrets,
+        };
         return this.#metrics === undefined ? context : { ...context, observer: this.#metrics.observer };
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -280,10 +314,15 @@ export class Operator implements Runner {
   }
 
   #controller(kind: KindName, reconcile: Reconcile): Controller {
-    const { clock, random, metrics, log, workers } = this.#options;
+    const { clock, random, metrics, log, turns, workers } = this.#options;
     return new Controller({
       name: kind.toLowerCase(),
-      reconcile: this.#traced(kind, reconcile),
+      // One after the other: what a hundred passes do at once nothing else comes between.
+      reconcile: this.#traced(kind, async (key, run) => {
+        const [namespace = ''] = key.split('/');
+        await turns.of(namespace).take();
+        return reconcile(key, run);
+      }),
       clock,
       random,
       logger: log,
@@ -412,8 +451,8 @@ export class Operator implements Runner {
     const seen = new Set([name]);
     const keys = new Set<string>();
     for (const below of seen) {
-      if (seen.size > NESTED_LIMIT * 4) break;
       for (const { metadata } of this.#boxes.referrers('Box', namespace, below)) {
+        if (seen.size > NESTED_LIMIT * 4) return keys;
         if (seen.has(metadata.name)) continue;
         seen.add(metadata.name);
         for (const user of this.#instances.referrers('Box', namespace, metadata.name)) {
@@ -428,20 +467,15 @@ export class Operator implements Runner {
   #goesWith(user: Box | Instance, box: Box | PolicyBox): boolean {
     if (user.kind !== 'Box' || box.kind !== 'Box') return false;
     if (user.metadata.deletionTimestamp === undefined) return false;
-    return boxCycle(box, nestedIn(box, this.#boxes))?.includes(user.metadata.name) === true;
+    return containsBox(box, user.metadata.name, nestedIn(box, this.#boxes));
   }
 
   /** Resources of any namespace that name a record by its id. */
   #usersById(kind: 'Box' | 'PolicyBox', id: string): (Box | Instance)[] {
     const instances = this.#instances
-      .list()
+      .namers(id)
       .filter(({ spec }) => (kind === 'Box' ? spec.boxId : spec.policyBoxId) === id);
-    if (kind === 'PolicyBox') return instances;
-    const boxes = this.#boxes
-      .list()
-      .filter(({ spec, problems }) => problems === undefined || Array.isArray(spec.variables))
-      .filter(({ spec }) => spec.variables.some((variable) => variable?.boxId === id));
-    return [...boxes, ...instances];
+    return kind === 'PolicyBox' ? instances : [...this.#boxes.namers(id), ...instances];
   }
 
   #claimedInstallations(): string[] {
@@ -466,6 +500,12 @@ export class Operator implements Runner {
       this.#leases,
     ] as unknown as KindCache<AnyResource>[];
   }
+}
+
+/** Annotations may be of 256 KiB, as what `kubectl apply` keeps of a ConfigMap's content is. */
+function nameAndVersion({ apiVersion, kind, metadata }: StoredObject): StoredObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } } as StoredObject;
 }
 
 /** Whether a change is one that its own controller acts upon: not the echo of a status write. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import { MemoryBudget } from '../base/memory-budget.ts';
 import { CONFIG_MAPS, Informer, KubeClient, type KubeAnswer, type StoredObject } from '../kube/index.ts';
 import { answer, refusal, ScriptedPort } from '../../test/support/scripted-port.ts';
 import { readSecretSelector, type SecretSelector } from './secret-policy.ts';
@@ -27,10 +28,12 @@ function make(
         });
   const configMaps = new Informer<StoredObject>({ port, type: CONFIG_MAPS, clock, random: () => 0.5 });
   const kube = new KubeClient(port, { clock, random: () => 0.5 });
+  const memory = new MemoryBudget({ capacity: 60_000_000, clock });
   const sources = new KubeSources({
     kube,
     clock,
     configMaps,
+    memory,
     secretSelector: more.secretSelector,
     own: more.own,
   });
@@ -38,7 +41,7 @@ function make(
     const content = await sources.read('shop', ref(key, kind), options);
     return content.kind === 'found' ? Buffer.from(content.bytes).toString() : content.message;
   };
-  return { clock, port, sources, read, secret: (next: typeof now) => (now = next) };
+  return { clock, port, sources, memory, configMaps, read, secret: (next: typeof now) => (now = next) };
 }
 
 describe('a key of a Secret', () => {
@@ -158,4 +161,78 @@ it('a ConfigMap that is not followed yet is read each time', async () => {
   secret({ conf: 'two' });
   expect(await read('conf', {}, 'ConfigMap')).toBe('two');
   expect(port.requests).toHaveLength(2);
+});
+
+/** A hash as good as any for a test, and what it is asked for. */
+function counting(name: string): { hash: (bytes: Uint8Array) => string; of: string[] } {
+  const of: string[] = [];
+  const hash = (bytes: Uint8Array): string => {
+    const text = Buffer.from(bytes).toString();
+    if (text !== '') of.push(text);
+    return `${name}:${text.slice(0, 10)}`;
+  };
+  return { hash, of };
+}
+
+const configMap = (resourceVersion: string): StoredObject =>
+  ({ metadata: { name: 'db', namespace: 'shop', uid: 'u', resourceVersion } }) as StoredObject;
+const hashOf = async (
+  { sources }: ReturnType<typeof make>,
+  key: string,
+  { hash }: ReturnType<typeof counting>,
+): Promise<string> => {
+  const content = await sources.hashed('shop', ref(key, 'ConfigMap'), hash);
+  return content.kind === 'found' ? `${content.hash} ${content.size}` : content.message;
+};
+
+// S3, R7
+describe('the contents of ConfigMaps', () => {
+  it('are read and hashed once, whichever keys are asked for, until the ConfigMap changes', async () => {
+    const world = make({ a: 'one', b: 'two' });
+    world.configMaps.remember(configMap('1'));
+    const counted = counting('h');
+    expect(await hashOf(world, 'a', counted)).toBe('h:one 3');
+    expect(await hashOf(world, 'b', counted)).toBe('h:two 3');
+    expect(await hashOf(world, 'c', counted)).toBe('ConfigMap "db" has no key "c"');
+    expect(world.port.requests).toHaveLength(1);
+    world.configMaps.remember(configMap('2'));
+    world.secret({ a: 'three' });
+    expect(await hashOf(world, 'a', counted)).toBe('h:three 5');
+    expect(world.port.requests).toHaveLength(2);
+  });
+
+  it('are hashed apart by each hash: what belongs to one resource says nothing of another', async () => {
+    const world = make({ a: 'one' });
+    world.configMaps.remember(configMap('1'));
+    expect(await hashOf(world, 'a', counting('h'))).toBe('h:one 3');
+    expect(await hashOf(world, 'a', counting('other'))).toBe('other:one 3');
+    expect(await hashOf(world, 'a', counting('h'))).toBe('h:one 3');
+    expect(world.port.requests).toHaveLength(2);
+  });
+
+  it('are let go at once, and count while they are in hand', async () => {
+    const world = make({ a: 'x'.repeat(1_000_000) });
+    await hashOf(world, 'a', counting('h'));
+    expect(world.memory.heldFor('contents')).toBe(0);
+    const content = await world.sources.open('shop', ref('a', 'ConfigMap'));
+    expect(world.memory.heldFor('contents')).toBeGreaterThan(1_000_000);
+    if (content.kind === 'found') content.release();
+    expect(world.memory.heldFor('contents')).toBe(0);
+  });
+
+  it('wait for room, and say so where there is none in time', async () => {
+    const world = make({ a: 'one' });
+    const full = world.memory.share('shop').open('contents');
+    full.trySet(19_000_000);
+    const reading = world.sources.hashed('shop', ref('a', 'ConfigMap'), counting('h').hash);
+    await world.clock.advance(20_000);
+    expect(await reading).toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining('ConfigMap "db" is not read now'),
+      recheckAfterMs: 30_000,
+    });
+    const later = hashOf(world, 'a', counting('h'));
+    full.release();
+    expect(await later).toBe('h:one 3');
+  });
 });

@@ -8,6 +8,7 @@ import {
   type StoredObject,
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
+import { MemoryBudgetError, weigh, type Hold, type MemoryBudget } from '../base/memory-budget.ts';
 import { raceAbort } from '../base/race-abort.ts';
 import { secretRefusal, type SecretSelector } from './secret-policy.ts';
 import type { SecretWatch } from './secret-watch.ts';
@@ -20,7 +21,20 @@ export interface SourceRef {
 }
 
 /** The content, or what is missing, in words for the user. */
-export type SourceContent = { kind: 'found'; bytes: Uint8Array } | { kind: 'missing'; message: string };
+export type SourceContent = { kind: 'found'; bytes: Uint8Array } | Missing;
+
+/** Why there is no content, in words for the user, and when to look again where nothing tells of a change. */
+export interface Missing {
+  kind: 'missing';
+  message: string;
+  recheckAfterMs?: number;
+}
+
+/** Content in hand: it counts against the budget for memory until it is released. */
+export type OpenContent = { kind: 'found'; bytes: Uint8Array; release(): void } | Missing;
+
+/** What is known of content without having it in hand. */
+export type HashedContent = { kind: 'found'; hash: string; size: number } | Missing;
 
 /** A Secret as it stands. */
 export interface WholeSecret {
@@ -46,6 +60,18 @@ export interface ReadOptions {
 /** Contents of Secrets and ConfigMaps; always of the namespace that the reference stands in. */
 export interface Sources {
   read(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<SourceContent>;
+  /**
+   * The hash of the content, by a function that gives different text for different content. Of a ConfigMap that has
+   * not changed nothing is read again, and of none is more kept than hashes.
+   */
+  hashed(
+    namespace: string,
+    ref: SourceRef,
+    hash: (bytes: Uint8Array) => string,
+    options?: ReadOptions,
+  ): Promise<HashedContent>;
+  /** The content, for as long as it is in hand. */
+  open(namespace: string, ref: SourceRef, options?: ReadOptions): Promise<OpenContent>;
   /** A whole Secret, for credentials; undefined when there is none. */
   secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined>;
   /** A point in the order of reads: whoever handles a change takes one, and reads nothing from before it. */
@@ -57,9 +83,9 @@ export interface Sources {
 }
 
 interface DataObject extends KubeObject {
-  type?: string;
-  data?: Record<string, string>;
-  binaryData?: Record<string, string>;
+  type?: string | undefined;
+  data?: Record<string, string> | undefined;
+  binaryData?: Record<string, string> | undefined;
 }
 
 /** A read of a Secret that others may join. */
@@ -69,20 +95,38 @@ interface SharedRead {
   object: Promise<DataObject | undefined>;
 }
 
+/** What is known of the contents of a ConfigMap, as of one version. */
+interface Facts {
+  version: string;
+  sizes: ReadonlyMap<string, number>;
+  /** By what the hash function makes of nothing, which tells it from others: the hash of each key. */
+  hashes: Map<string, ReadonlyMap<string, string>>;
+}
+
 /** Bytes that one key may hold: larger content is refused before it is parsed or sent. */
 const CONTENT_LIMIT = 1_048_576;
 /** Several resources that share a Secret are looked at together: within this time one read serves all. */
 const SHARED_MS = 1_000;
+/** What reading an object of 1 MiB takes, as bytes of the network, as text, parsed, and as content. */
+const READ_BYTES = 4 * 1_048_576;
+/** ConfigMaps of which hashes are kept, those used last: what nobody refers to any more goes in the end. */
+const KEPT_FACTS = 10_000;
+/** Where there was no room for it, it is read again after so long, milliseconds. */
+const NO_ROOM_MS = 30_000;
+
+const NOTHING = new Uint8Array();
 
 /**
- * Reads through the API server: Secrets by `get` alone, and never kept for longer than {@link SHARED_MS}; ConfigMaps by `get` when the metadata-only
- * watch says that their version is new.
+ * Reads through the API server: Secrets by `get` alone, and never kept for longer than {@link SHARED_MS}; ConfigMaps
+ * by `get` when the metadata-only watch says that their version is new. Contents are hashed and let go: what has to be
+ * sent is read once more.
  */
 export class KubeSources implements Sources {
   readonly #kube: KubeClient;
   readonly #clock: Clock;
-  readonly #configMaps: Informer<StoredObject>;
-  readonly #maps = new Map<string, { version: string; object: DataObject }>();
+  readonly #configMaps: Pick<Informer<StoredObject>, 'get' | 'onChange'>;
+  readonly #memory: MemoryBudget;
+  readonly #facts = new Map<string, Facts>();
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
   readonly #selector: SecretSelector;
@@ -92,7 +136,8 @@ export class KubeSources implements Sources {
   constructor(options: {
     kube: KubeClient;
     clock: Clock;
-    configMaps: Informer<StoredObject>;
+    configMaps: Pick<Informer<StoredObject>, 'get' | 'onChange'>;
+    memory: MemoryBudget;
     /** Absent: Secrets are not followed. */
     secretWatch?: Pick<SecretWatch, 'follows'> | undefined;
     /** Labels that a Secret has to carry. @default none */
@@ -103,9 +148,13 @@ export class KubeSources implements Sources {
     this.#kube = options.kube;
     this.#clock = options.clock;
     this.#configMaps = options.configMaps;
+    this.#memory = options.memory;
     this.#secretWatch = options.secretWatch;
     this.#selector = options.secretSelector ?? new Map();
     this.#own = options.own ?? new Set();
+    options.configMaps.onChange(({ type, object }) => {
+      if (type === 'deleted') this.#facts.delete(`${object.metadata.namespace}/${object.metadata.name}`);
+    });
   }
 
   mark(): number {
@@ -121,25 +170,38 @@ export class KubeSources implements Sources {
   }
 
   async read(namespace: string, ref: SourceRef, options: ReadOptions = {}): Promise<SourceContent> {
-    let object: DataObject | undefined;
+    const content = await this.open(namespace, ref, options);
+    if (content.kind === 'missing') return content;
+    content.release();
+    return { kind: 'found', bytes: content.bytes };
+  }
+
+  async open(namespace: string, ref: SourceRef, options: ReadOptions = {}): Promise<OpenContent> {
+    const { hold, object } = await this.#object(namespace, ref, options);
+    const content = typeof object === 'string' ? missing(object) : contentIn(object, ref);
+    if (content.kind === 'found') return { ...content, release: () => hold?.release() };
+    hold?.release();
+    return hold === undefined ? { ...content, recheckAfterMs: NO_ROOM_MS } : content;
+  }
+
+  async hashed(
+    namespace: string,
+    ref: SourceRef,
+    hash: (bytes: Uint8Array) => string,
+    options: ReadOptions = {},
+  ): Promise<HashedContent> {
+    const known = ref.kind === 'ConfigMap' ? this.#known(namespace, ref, hash) : undefined;
+    if (known !== undefined) return known;
+    const { hold, object } = await this.#object(namespace, ref, options);
     try {
-      object =
-        ref.kind === 'Secret'
-          ? await this.#secret(namespace, ref.name, options)
-          : await this.#configMap(namespace, ref.name, options.signal);
-    } catch (error) {
-      if (!(error instanceof KubeApiError && error.status === 403)) throw error;
-      return missing(`the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`);
+      if (typeof object !== 'string' && ref.kind === 'ConfigMap') this.#note(namespace, object, hash);
+      const content = typeof object === 'string' ? missing(object) : contentIn(object, ref);
+      if (content.kind === 'found')
+        return { kind: 'found', hash: hash(content.bytes), size: content.bytes.byteLength };
+      return hold === undefined ? { ...content, recheckAfterMs: NO_ROOM_MS } : content;
+    } finally {
+      hold?.release();
     }
-    if (object === undefined) return missing(`${ref.kind} "${ref.name}" does not exist`);
-    const refused = ref.kind === 'Secret' ? this.#refusal(namespace, ref.name, object) : undefined;
-    if (refused !== undefined) return missing(`Secret "${ref.name}" ${refused}`);
-    const bytes = contentOf(object, ref);
-    if (bytes === undefined) return missing(`${ref.kind} "${ref.name}" has no key "${ref.key}"`);
-    if (bytes.byteLength > CONTENT_LIMIT) {
-      return missing(`key "${ref.key}" of ${ref.kind} "${ref.name}" holds more than 1 MiB`);
-    }
-    return { kind: 'found', bytes };
   }
 
   async secret(namespace: string, name: string, signal?: AbortSignal): Promise<WholeSecret | undefined> {
@@ -153,16 +215,78 @@ export class KubeSources implements Sources {
     return { version: `${uid}/${resourceVersion}`, type: object.type, data, refused };
   }
 
-  async #configMap(namespace: string, name: string, signal?: AbortSignal): Promise<DataObject | undefined> {
-    const key = `${namespace}/${name}`;
-    const version = this.#configMaps.get(key)?.metadata.resourceVersion;
-    const known = this.#maps.get(key);
-    if (version !== undefined && known?.version === version) return known.object;
-    const object = await this.#kube.get<DataObject>(CONFIG_MAPS, { namespace, name }, { signal });
-    const read = object?.metadata.resourceVersion;
-    if (object === undefined || read === undefined) this.#maps.delete(key);
-    else this.#maps.set(key, { version: read, object });
-    return object;
+  /** The object, once there is room for it; in words what stands in the way. No hold: there is no room. */
+  async #object(
+    namespace: string,
+    ref: SourceRef,
+    options: ReadOptions,
+  ): Promise<{ hold: Hold | undefined; object: DataObject | string }> {
+    const hold = this.#memory.share(namespace).open('contents');
+    try {
+      await hold.set(READ_BYTES, options.signal);
+      const object =
+        ref.kind === 'Secret'
+          ? await this.#secret(namespace, ref.name, options)
+          : await this.#kube.get<DataObject>(CONFIG_MAPS, { namespace, name: ref.name }, options);
+      // The object, and its content as bytes.
+      hold.trySet(2 * weigh(object));
+      if (ref.kind === 'ConfigMap' && object === undefined) this.#facts.delete(`${namespace}/${ref.name}`);
+      if (object === undefined) return { hold, object: `${ref.kind} "${ref.name}" does not exist` };
+      const refused = ref.kind === 'Secret' ? this.#refusal(namespace, ref.name, object) : undefined;
+      return { hold, object: refused === undefined ? object : `Secret "${ref.name}" ${refused}` };
+    } catch (error) {
+      if (error instanceof MemoryBudgetError) {
+        return { hold: undefined, object: `${ref.kind} "${ref.name}" is not read now: ${error.message}` };
+      }
+      if (error instanceof KubeApiError && error.status === 403) {
+        const object = `the operator may not read ${ref.kind} "${ref.name}": grant it get in this namespace`;
+        return { hold, object };
+      }
+      hold.release();
+      throw error;
+    }
+  }
+
+  /** What is known of a ConfigMap that has not changed since. */
+  #known(namespace: string, ref: SourceRef, hash: (bytes: Uint8Array) => string): HashedContent | undefined {
+    const name = `${namespace}/${ref.name}`;
+    const facts = this.#facts.get(name);
+    const version = this.#configMaps.get(name)?.metadata.resourceVersion;
+    if (facts === undefined || facts.version !== version) return undefined;
+    const hashes = facts.hashes.get(hash(NOTHING));
+    if (hashes === undefined) return undefined;
+    this.#facts.delete(name);
+    this.#facts.set(name, facts);
+    const known = hashes.get(ref.key);
+    const size = facts.sizes.get(ref.key);
+    if (known === undefined || size === undefined)
+      return missing(`ConfigMap "${ref.name}" has no key "${ref.key}"`);
+    return size > CONTENT_LIMIT ? tooLarge(ref) : { kind: 'found', hash: known, size };
+  }
+
+  /** Hashes all of a ConfigMap's contents at once: whoever refers to one of them refers to others, as a rule. */
+  #note(
+    namespace: string,
+    { metadata, data, binaryData }: DataObject,
+    hash: (bytes: Uint8Array) => string,
+  ): void {
+    const name = `${namespace}/${metadata.name}`;
+    const version = metadata.resourceVersion;
+    if (version === undefined) return;
+    const known = this.#facts.get(name);
+    const sizes = new Map<string, number>();
+    const hashes = new Map<string, string>();
+    for (const key of [...Object.keys(data ?? {}), ...Object.keys(binaryData ?? {})]) {
+      const bytes = bytesOf({ data, binaryData }, { kind: 'ConfigMap', key });
+      if (bytes === undefined) continue;
+      sizes.set(key, bytes.byteLength);
+      hashes.set(key, hash(bytes));
+    }
+    const before = known?.version === version ? known.hashes : new Map<string, ReadonlyMap<string, string>>();
+    this.#facts.delete(name);
+    this.#facts.set(name, { version, sizes, hashes: before.set(hash(NOTHING), hashes) });
+    const [oldest] = this.#facts.keys();
+    if (this.#facts.size > KEPT_FACTS && oldest !== undefined) this.#facts.delete(oldest);
   }
 
   #refusal(namespace: string, name: string, object: DataObject): string | undefined {
@@ -179,12 +303,16 @@ export class KubeSources implements Sources {
     // Without the signal of whoever asks first: others may join, and its end is not theirs.
     const read = { mark: this.mark(), object: this.#readSecret(namespace, name) };
     this.#secrets.set(key, read);
+    const hold = this.#memory.share(namespace).open('contents');
     const forget = (): void => {
+      hold.release();
       if (this.#secrets.get(key) === read) this.#secrets.delete(key);
     };
+    // What there is no room for is nobody's but theirs who have asked.
+    const weighed = read.object.then((object) => hold.trySet(weigh(object)) || forget());
+    weighed.catch(forget);
     // On time, not at the next read: there may be none for hours, and what was read is secret.
     this.#clock.setTimer(SHARED_MS, forget);
-    read.object.catch(forget);
     return raceAbort(read.object, signal);
   }
 
@@ -193,18 +321,31 @@ export class KubeSources implements Sources {
   }
 }
 
-function contentOf(object: DataObject, ref: SourceRef): Uint8Array | undefined {
-  const text = own(object.data, ref.key);
-  const binary = own(object.binaryData, ref.key);
-  if (ref.kind === 'Secret') return text === undefined ? undefined : Buffer.from(text, 'base64');
+function contentIn(object: DataObject, ref: SourceRef): SourceContent {
+  const bytes = bytesOf(object, ref);
+  if (bytes === undefined) return missing(`${ref.kind} "${ref.name}" has no key "${ref.key}"`);
+  return bytes.byteLength > CONTENT_LIMIT ? tooLarge(ref) : { kind: 'found', bytes };
+}
+
+function bytesOf(
+  { data, binaryData }: Pick<DataObject, 'data' | 'binaryData'>,
+  { kind, key }: Pick<SourceRef, 'kind' | 'key'>,
+): Uint8Array | undefined {
+  const text = own(data, key);
+  const binary = own(binaryData, key);
+  if (kind === 'Secret') return text === undefined ? undefined : Buffer.from(text, 'base64');
   if (text !== undefined) return Buffer.from(text, 'utf8');
   return binary === undefined ? undefined : Buffer.from(binary, 'base64');
 }
 
-function own(data: Record<string, string> | undefined, key: string): string | undefined {
+function own(data: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
   return data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
 }
 
-function missing(message: string): SourceContent {
+function missing(message: string): Missing {
   return { kind: 'missing', message };
+}
+
+function tooLarge({ kind, name, key }: SourceRef): Missing {
+  return missing(`key "${key}" of ${kind} "${name}" holds more than 1 MiB`);
 }

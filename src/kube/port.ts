@@ -28,6 +28,11 @@ export interface KubeRequest {
   /** Defaults to `application/json`; {@link METADATA_ONLY} asks for metadata without the rest. */
   accept?: string;
   signal?: AbortSignal;
+  /**
+   * Where a port may put the items of a list as they arrive, in order, with none of them in the answer's body. A port
+   * that has the whole list anyway passes it over.
+   */
+  onItems?: (items: readonly unknown[]) => void;
 }
 
 export interface KubeAnswer {

@@ -1,7 +1,9 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { unlimitedMemory, type MemoryShare } from '../base/memory-budget.ts';
 import { SecretSet } from '../base/masking/secret-set.ts';
 import { Priority } from '../base/priority.ts';
+import { noTurns, type Turns } from '../base/turns.ts';
 import { Caller } from './call/caller.ts';
 import type { CallReport } from './call/caller.ts';
 import { ClockSkew } from './call/clock-skew.ts';
@@ -54,6 +56,8 @@ export interface LimitSettings {
   recordBytes?: number | undefined;
   /** Bytes of a list. @default 64 MiB */
   listBytes?: number | undefined;
+  /** Values in one record's answer, commas and names in its JSON: what it takes once it is parsed. @default 50 000 */
+  recordValues?: number | undefined;
   /** Nesting of JSON in an answer. @default 64 */
   jsonDepth?: number | undefined;
   /** Milliseconds for one call. @default 30 s */
@@ -70,6 +74,10 @@ export interface ServiceClientOptions {
   release?: string | undefined;
   pace?: PaceSettings | undefined;
   limits?: LimitSettings | undefined;
+  /** The memory that answers may take. @default as much as they want */
+  memory?: MemoryShare | undefined;
+  /** When long answers may be parsed. @default at once */
+  turns?: Turns | undefined;
   clock: Clock;
   random: Random;
   log?: Logger | undefined;
@@ -118,7 +126,14 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     random,
   });
   const breaker = new Breaker<ServiceError>({ failures: limits.breakerFailures ?? 5, clock, random });
-  const decoders = createDecoders(limits.listBytes ?? 64 * MiB, limits.jsonDepth ?? 64);
+  const { memory = unlimitedMemory, turns = noTurns } = options;
+  const recordBytes = limits.recordBytes ?? 10 * MiB;
+  const recordValues = limits.recordValues ?? 50_000;
+  const decoders = createDecoders(limits.listBytes ?? 64 * MiB, {
+    bytes: recordBytes,
+    values: recordValues,
+    depth: limits.jsonDepth ?? 64,
+  });
   const session: Session = new Session({
     credentials: options.credentials,
     secrets,
@@ -135,7 +150,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     clock,
     clockSkew,
     headersFor: (token) => headersFor(options, token),
-    recordBytes: limits.recordBytes ?? 10 * MiB,
+    recordBytes,
+    recordValues,
+    memory,
+    turns,
     timeoutMs: limits.timeoutMs ?? 30_000,
     secrets,
     report: (call) => {
@@ -144,6 +162,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
   });
   const workspaces = createWorkspaces(caller, decoders);
+  const shared = createSharedReads(listReader(workspaces), {
+    stamp: () => stamps.next(),
+    clock,
+    memory,
+    turns,
+  });
   return {
     boxes: createBoxes(caller, decoders),
     instances: createInstances(caller, decoders),
@@ -151,13 +175,17 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     providers: createProviders(caller, decoders),
     blobs: createBlobs(caller, decoders),
     security: createSecurity(caller, decoders),
-    shared: createSharedReads(listReader(workspaces), () => stamps.next()),
+    shared,
     stamp: () => stamps.next(),
     breakerState: () => breaker.state(),
     paceState: () => pace.state(),
     clockSkewMs: () => clockSkew.ms,
     loginAgain: () => session.startOver(),
-    close: () => pace.close(),
+    close: () => {
+      pace.close();
+      caller.close();
+      shared.close();
+    },
   };
 }
 

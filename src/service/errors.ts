@@ -13,8 +13,10 @@ export const serviceErrorClasses = {
   Timeout: 'Retryable',
   /** The connection broke before the answer was complete. */
   Broken: 'Retryable',
-  /** The answer was larger than the limit. */
+  /** The answer was larger than the limit, in bytes, in values, or in depth. */
   TooLarge: 'Retryable',
+  /** The operator's memory for answers is taken by others for the time being. */
+  MemoryFull: 'Retryable',
   /** The answer cannot be what the service says: no JSON, another record's id, a wrong type. */
   BadAnswer: 'Retryable',
   /** 3xx. Redirects are never followed, since they would carry the credential elsewhere. */
@@ -39,6 +41,8 @@ export const serviceErrorClasses = {
   ServerError: 'Retryable',
   /** Not tried, since the last calls to this service failed; the cause is the last of these failures. */
   BreakerOpen: 'Retryable',
+  /** Not sent: what was to be sent has changed since it was looked at. It is looked at again. */
+  ContentChanged: 'Retryable',
   /** Not tried, since this client was closed. */
   Closed: 'Retryable',
 } as const satisfies Record<string, ServiceErrorClass>;

@@ -7,7 +7,13 @@ import type { ServiceError } from './errors.ts';
  * `endedAt` of a write: a read that started later has seen that write, but for the service's own lag.
  */
 export type Read<T> =
-  | { kind: 'found'; record: T; startedAt: number }
+  | {
+      kind: 'found';
+      record: T;
+      startedAt: number;
+      /** Of a list: the memory that it takes, bytes. */
+      weight?: number;
+    }
   /** One 404. No proof of absence: that needs more looks (controllers/record). */
   | { kind: 'missing'; startedAt: number }
   /** Anything else, 403 and an answer that does not parse included. Nothing may be concluded from it. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../base/virtual-clock.ts';
+import { MemoryBudget, unlimitedMemory, type MemoryShare } from '../base/memory-budget.ts';
+import { noTurns } from '../base/turns.ts';
 import type { InstanceRecord } from './models/instance.ts';
 import { Priority } from '../base/priority.ts';
 import type { Read } from './results.ts';
@@ -17,7 +19,11 @@ interface Asked {
   answer(list: Read<readonly InstanceRecord[]>): void;
 }
 
-function setup(): { shared: SharedReads; asked: Asked[]; clock: VirtualClock } {
+function setup(memory: MemoryShare = unlimitedMemory): {
+  shared: SharedReads;
+  asked: Asked[];
+  clock: VirtualClock;
+} {
   const asked: Asked[] = [];
   const clock = new VirtualClock();
   const shared = createSharedReads(
@@ -26,7 +32,7 @@ function setup(): { shared: SharedReads; asked: Asked[]; clock: VirtualClock } {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
         asked.push({ family, workspaceId, priority, signal, start: onStart, answer: resolve });
       }),
-    () => clock.monotonic(),
+    { stamp: () => clock.monotonic(), clock, memory, turns: noTurns },
   );
   return { shared, asked, clock };
 }
@@ -34,6 +40,43 @@ function setup(): { shared: SharedReads; asked: Asked[]; clock: VirtualClock } {
 function found(startedAt: number): Read<readonly InstanceRecord[]> {
   return { kind: 'found', record: [{ id: `i-${startedAt}` }], startedAt };
 }
+
+const take = async (world: ReturnType<typeof setup>, index: number, weight: number): Promise<void> => {
+  const list = world.shared.list('instances', 'w');
+  await settle();
+  world.asked[index]?.start(world.clock.monotonic());
+  world.asked[index]?.answer({ ...found(world.clock.monotonic()), weight } as Read<
+    readonly InstanceRecord[]
+  >);
+  await list;
+};
+
+describe('the memory that shared lists take', () => {
+  it('is given back after a while, when a newer one comes, and at the end', async () => {
+    const budget = new MemoryBudget({ capacity: 3_000, clock: new VirtualClock() });
+    const world = setup(budget.share('shop'));
+    await take(world, 0, 400);
+    expect(budget.heldFor('lists')).toBe(400);
+    await world.clock.advance(10);
+    await take(world, 1, 700);
+    expect(budget.heldFor('lists')).toBe(700);
+    await world.clock.advance(60_000);
+    expect(budget.heldFor('lists')).toBe(0);
+    await take(world, 2, 500);
+    world.shared.close();
+    expect(budget.heldFor('lists')).toBe(0);
+  });
+
+  it('keeps a list that does not fit for nobody but those who asked', async () => {
+    const budget = new MemoryBudget({ capacity: 3_000, clock: new VirtualClock() });
+    const world = setup(budget.share('shop'));
+    await take(world, 0, 1_001);
+    expect(budget.heldFor('lists')).toBe(0);
+    void world.shared.list('instances', 'w', { maxAgeMs: 30_000 });
+    await settle();
+    expect(world.asked).toHaveLength(2);
+  });
+});
 
 describe('shared lists', () => {
   it('merges callers that come together', async () => {

@@ -1,5 +1,8 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Hold, MemoryShare } from '../base/memory-budget.ts';
 import { Priority } from '../base/priority.ts';
 import { raceAbort } from '../base/race-abort.ts';
+import type { Turns } from '../base/turns.ts';
 import type { ProviderRecord, WorkspaceRecord } from './models/account.ts';
 import type { BoxRecord } from './models/box.ts';
 import type { InstanceRecord } from './models/instance.ts';
@@ -17,7 +20,7 @@ export interface SharedLists {
 export interface SharedListOptions {
   /** Stamp of the caller's last write's answer (`endedAt`): a read that started before it will not do. */
   notBefore?: number | undefined;
-  /** How old (milliseconds since its start) a finished read may be to be used again. @default 0 */
+  /** How old (milliseconds since its start) a finished read may be to be used again; kept for {@link KEPT_MS} at most. @default 0 */
   maxAgeMs?: number | undefined;
   /** @default in the normal lane */
   priority?: Priority | undefined;
@@ -40,6 +43,8 @@ export interface SharedReads {
     workspaceId: string,
     options?: SharedListRequest<SharedLists[F]>,
   ): Promise<Read<readonly SharedLists[F][]>>;
+  /** Lets go of what is kept. */
+  close(): void;
 }
 
 /** Reads one list; `onStart` is called with the stamp when the request goes out. */
@@ -65,22 +70,33 @@ interface Pending {
 
 interface Shelf {
   pending: Set<Pending>;
-  /** The newest list that was found. */
-  latest: { list: AnyList; startedAt: number } | undefined;
+  /** The newest list that was found, for a while. */
+  latest: { list: AnyList; startedAt: number; hold: Hold; timer: Timer } | undefined;
 }
+
+/** Nobody takes a list that is older, milliseconds: a minute is the longest that a caller asks for. */
+const KEPT_MS = 60_000;
+/** Whoever has a longer list goes through it in a turn of their own, entries. */
+const LONG_LIST = 500;
 
 /** Stands in until the read is begun. */
 const never: Promise<AnyList> = new Promise(() => undefined);
 
 /**
- * {@link SharedReads} over a reader and the stamps of its client, milliseconds. Of one list at most one read
+ * {@link SharedReads} over a reader and the stamps of its client, milliseconds. A list is kept only where the budget for
+ * memory has room for it. Of one list at most one read
  * is under way and one gathers callers behind it, so that many that each want a read newer than their own
  * write share it too.
  */
-export function createSharedReads(read: ListReader, stamp: () => number): SharedReads {
+export function createSharedReads(
+  read: ListReader,
+  { stamp, clock, memory, turns }: { stamp: () => number; clock: Clock; memory: MemoryShare; turns: Turns },
+): SharedReads {
   const shelves = new Map<string, Shelf>();
+  let isClosed = false;
 
   async function run(
+    key: string,
     shelf: Shelf,
     pending: Pending,
     family: keyof SharedLists,
@@ -101,15 +117,46 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
         },
       });
       if (list.kind === 'found' && list.startedAt >= (shelf.latest?.startedAt ?? Number.NEGATIVE_INFINITY)) {
-        shelf.latest = { list, startedAt: list.startedAt };
+        keep(key, shelf, list);
       }
       return list;
     } finally {
       shelf.pending.delete(pending);
+      clear(key, shelf);
     }
   }
 
-  function start(shelf: Shelf, family: keyof SharedLists, workspaceId: string, priority: Priority): Pending {
+  function keep(key: string, shelf: Shelf, list: AnyList & { kind: 'found' }): void {
+    drop(shelf);
+    if (isClosed) return;
+    const hold = memory.open('lists');
+    if (!hold.trySet(list.weight ?? 0)) return;
+    const timer = clock.setTimer(KEPT_MS, () => {
+      drop(shelf);
+      clear(key, shelf);
+    });
+    shelf.latest = { list, startedAt: list.startedAt, hold, timer };
+  }
+
+  function drop(shelf: Shelf): void {
+    shelf.latest?.timer.cancel();
+    shelf.latest?.hold.release();
+    shelf.latest = undefined;
+  }
+
+  /** Owners come and go: a shelf with nothing on it goes too. */
+  function clear(key: string, shelf: Shelf): void {
+    if (shelf.latest === undefined && shelf.pending.size === 0 && shelves.get(key) === shelf)
+      shelves.delete(key);
+  }
+
+  function start(
+    key: string,
+    shelf: Shelf,
+    family: keyof SharedLists,
+    workspaceId: string,
+    priority: Priority,
+  ): Pending {
     const pending: Pending = {
       priority: new Priority(priority.lane),
       begun: false,
@@ -119,7 +166,7 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
       result: never,
     };
     shelf.pending.add(pending);
-    pending.result = run(shelf, pending, family, workspaceId);
+    pending.result = run(key, shelf, pending, family, workspaceId);
     // When every caller has left, nobody is there to take the rejection.
     pending.result.catch(() => undefined);
     return pending;
@@ -128,12 +175,24 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
   return {
     async list(family, workspaceId, { holding, ...options } = {}) {
       const calledAt = stamp();
-      const list = await merged(family, workspaceId, options);
+      const list = await turned(merged(family, workspaceId, options));
       if (holding === undefined || list.kind !== 'found') return list;
       if (list.startedAt >= calledAt || list.record.some(holding)) return list;
-      return merged(family, workspaceId, { ...options, notBefore: calledAt });
+      return turned(merged(family, workspaceId, { ...options, notBefore: calledAt }));
+    },
+    close() {
+      isClosed = true;
+      for (const shelf of shelves.values()) drop(shelf);
+      shelves.clear();
     },
   };
+
+  /** All who share a list have it at once: one after the other they go through it. */
+  async function turned<T>(reading: Promise<Read<readonly T[]>>): Promise<Read<readonly T[]>> {
+    const list = await reading;
+    if (list.kind === 'found' && list.record.length > LONG_LIST) await turns.take();
+    return list;
+  }
 
   async function merged<F extends keyof SharedLists>(
     family: F,
@@ -151,7 +210,7 @@ export function createSharedReads(read: ListReader, stamp: () => number): Shared
     }
     const pending =
       [...shelf.pending].find((other) => canJoin(other, notBefore)) ??
-      start(shelf, family, workspaceId, priority);
+      start(key, shelf, family, workspaceId, priority);
     const raise = (): void => pending.priority.raise(priority.lane);
     const unfollow = priority.onChange(raise);
     raise();

@@ -77,6 +77,23 @@ describe('the metrics of resources', () => {
     expect(await value('boxwright_resource_deletion_duration_seconds_count', { kind: 'Instance' })).toBe(1);
   });
 
+  // S9
+  it('go with their Connection', async () => {
+    const { world } = shop;
+    const text = await world.metrics.render();
+    for (let i = 0; i < 20; i++) {
+      await world.apply(CONNECTION.split('---')[1]?.replace('{name: main}', `{name: passing-${i}}`) ?? '');
+    }
+    await world.until(() => world.ready('Connection', 'passing-19') === 'True');
+    expect(await world.metrics.render()).toContain('connection="shop/passing-19"');
+    for (let i = 0; i < 20; i++) await world.delete('Connection', `passing-${i}`);
+    await world.until(() => world.get('Connection', 'passing-19') === undefined);
+    await world.advance(MINUTE);
+    const after = await world.metrics.render();
+    expect(after).not.toContain('shop/passing-');
+    expect(after.split('\n').length).toBeLessThan(text.split('\n').length + 40);
+  });
+
   it('do not move while nothing changes, but for the looks', async () => {
     const { world } = shop;
     await world.advance(MINUTE);

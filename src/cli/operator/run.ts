@@ -10,6 +10,7 @@ import {
   UndiciKubePort,
   type KubeConfigOptions,
 } from '../../kube/index.ts';
+import { EventLoopTurns } from '../../base/turns.ts';
 import { version } from '../version.ts';
 import { metricsEndpoint } from './metrics-endpoint.ts';
 import { ProcessMetrics } from './process-metrics.ts';
@@ -53,7 +54,8 @@ export async function runOperator(
   const tracing = traces === undefined ? undefined : tracesTo(traces, endpoints.proxies, effects);
   const processMetrics = new ProcessMetrics(metrics);
   const wireOptions = { source: loaded.source, clock, userAgent: `boxwright/${version}` };
-  const wire = new UndiciKubePort(wireOptions);
+  const turns = new EventLoopTurns();
+  const wire = new UndiciKubePort({ ...wireOptions, turns });
   // A connection of its own: renewals must not queue behind the writes of a thousand resources.
   const leaderWire = new UndiciKubePort(wireOptions);
   // Nor must the question who scrapes: whoever does gives up after ten seconds or so.
@@ -71,6 +73,7 @@ export async function runOperator(
       random,
       log,
       metrics,
+      turns,
       ...(tracing === undefined ? {} : { tracer: tracing.tracer }),
       kubePort: countingPort(wire, metrics, host),
       leaderPort: countingPort(leaderWire, metrics, host),

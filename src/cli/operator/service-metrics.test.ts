@@ -2,6 +2,22 @@ import { expect, it } from 'vitest';
 import { Metrics } from '../../kube/index.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
+// S9
+it('forgets a connection that is gone, and no other', async () => {
+  const metrics = new Metrics();
+  const calls = new ServiceMetrics(metrics);
+  const before = await metrics.render();
+  const call = { method: 'GET', template: '/services/boxes/{box_id}', status: 200, ms: 40 } as const;
+  for (const outcome of ['ok', 'ServerError']) {
+    calls.count('shop/gone', { ...call, outcome, lane: 'new', waitedMs: 1 });
+  }
+  calls.forget('shop/gone');
+  expect(await metrics.render()).toBe(before);
+  calls.count('shop/stays', { ...call, outcome: 'ok', lane: 'new', waitedMs: 1 });
+  calls.forget('shop/gone');
+  expect(await metrics.render()).toContain('connection="shop/stays"');
+});
+
 it('counts calls by outcome, times those that were sent and those that stood in line', async () => {
   const metrics = new Metrics();
   const calls = new ServiceMetrics(metrics);

@@ -35,6 +35,9 @@ export class ServiceMetrics {
 
   readonly #budgetWait: Histogram<(typeof SERVICE_METRICS.budgetWait.labels)[number]>;
 
+  /** The series of each connection, so that they go with it. */
+  readonly #series = new Map<string, Map<string, () => void>>();
+
   constructor(metrics: Metrics) {
     this.#requests = metrics.counter(SERVICE_METRICS.requests);
     this.#duration = metrics.histogram(SERVICE_METRICS.duration);
@@ -43,8 +46,30 @@ export class ServiceMetrics {
 
   /** Counts one finished call of a connection, `namespace/name`. */
   count(connection: string, { method, template, outcome, ms, lane, waitedMs }: CallReport): void {
-    this.#requests.inc({ connection, method, template, outcome });
-    if (waitedMs !== undefined) this.#budgetWait.observe({ connection, priority: lane }, waitedMs / 1_000);
-    if (ms > 0) this.#duration.observe({ connection, method, template }, ms / 1_000);
+    const request = { connection, method, template, outcome };
+    this.#requests.inc(request);
+    this.#note(connection, `${method} ${template} ${outcome}`, () => this.#requests.remove(request));
+    if (waitedMs !== undefined) {
+      const line = { connection, priority: lane };
+      this.#budgetWait.observe(line, waitedMs / 1_000);
+      this.#note(connection, lane, () => this.#budgetWait.remove(line));
+    }
+    if (ms > 0) {
+      const call = { connection, method, template };
+      this.#duration.observe(call, ms / 1_000);
+      this.#note(connection, `${method} ${template}`, () => this.#duration.remove(call));
+    }
+  }
+
+  /** The connection is gone, and its series with it. */
+  forget(connection: string): void {
+    for (const remove of this.#series.get(connection)?.values() ?? []) remove();
+    this.#series.delete(connection);
+  }
+
+  #note(connection: string, series: string, remove: () => void): void {
+    const known = this.#series.get(connection) ?? new Map<string, () => void>();
+    this.#series.set(connection, known);
+    if (!known.has(series)) known.set(series, remove);
   }
 }

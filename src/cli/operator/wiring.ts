@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { MemoryBudget } from '../../base/memory-budget.ts';
 import type { Tracer } from '../../base/tracer.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
+import { CacheRoom } from '../../controllers/cache-room.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../controllers/installation.ts';
+import { KeptRecords } from '../../controllers/kept-records.ts';
 import { Operator } from '../../controllers/operator.ts';
 import type { SecretSelector } from '../../controllers/secret-policy.ts';
 import {
@@ -22,6 +27,7 @@ import {
   type ReflectorNotice,
 } from '../../kube/index.ts';
 import { createUndiciPort, type UndiciPortOptions } from '../../service/index.ts';
+import { showMemory } from './memory-metrics.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
 /** What an operator is told, whatever it reaches the API server and the service with. */
@@ -38,7 +44,7 @@ export interface WiringSettings {
   /** Keep credentials of what is being deleted in a Secret, encrypted. @default false */
   keepCredentials?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
-  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock'>;
+  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock' | 'turns'>;
   /** Absent: works without asking whether another does. */
   leader?: { name: string; leaseDurationMs?: number; renewDeadlineMs?: number; retryPeriodMs?: number };
   /** Where to serve health and metrics; absent: nowhere. */
@@ -56,6 +62,8 @@ export interface OperatorParts {
   kubePort: KubePort;
   /** The way of the leader election. @default the same */
   leaderPort?: KubePort;
+  /** When what holds the event loop may be done. @default at once */
+  turns?: Turns;
   /** Makes the way to a service. @default over HTTP by undici, to the endpoints that the settings allow */
   portFor?: PortFactory;
   /** Takes what happened. @default writes Events */
@@ -65,6 +73,12 @@ export interface OperatorParts {
   /** What is served besides health. */
   endpoints?: readonly Endpoint[];
 }
+
+/**
+ * Shares of the heap's limit: for what comes from outside and is in hand, for resources that are large, for the records
+ * that are remembered. The program, resources that are not large, and what is parsed at one moment have the rest.
+ */
+const SHARES = { budget: 1 / 4, largeResources: 1 / 5, records: 1 / 8 };
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
@@ -81,6 +95,10 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     workers,
   } = settings;
   const { clock, random, log, metrics, kubePort } = parts;
+  const { turns = noTurns } = parts;
+  const heap = getHeapStatistics().heap_size_limit;
+  const memory = new MemoryBudget({ capacity: heap * SHARES.budget, clock });
+  showMemory(metrics, memory);
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
     parts.recorder ??
@@ -99,6 +117,10 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     random,
     log,
     recorder,
+    memory,
+    room: new CacheRoom(heap * SHARES.largeResources),
+    kept: new KeptRecords(heap * SHARES.records),
+    turns,
     metrics,
     ...(parts.tracer === undefined ? {} : { tracer: parts.tracer }),
     namespace,
@@ -110,6 +132,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
+    onConnectionGone: (connection) => serviceMetrics.forget(connection),
     onNotice: (notice) => logNotice(log, notice),
   });
   return new Manager({

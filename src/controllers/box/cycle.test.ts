@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boxCycle, type FindNested, type Nesting } from './cycle.ts';
+import { containsBox, misnesting, NESTING_LIMIT, type FindNested, type Nesting } from './cycle.ts';
 
 type Variable = Nesting['spec']['variables'][number];
 
@@ -12,6 +12,23 @@ const box = (name: string, ...variables: Variable[]): Nesting =>
 function among(...boxes: Nesting[]): FindNested {
   return ({ boxRef, boxId }) =>
     boxes.find(({ metadata }) => metadata.name === boxRef?.name || metadata.name.toUpperCase() === boxId);
+}
+
+/** The way round, where there is one. */
+function boxCycle(start: Nesting, find: FindNested): string[] | undefined {
+  const wrong = misnesting(start, find);
+  return wrong?.kind === 'cycle' ? wrong.path : undefined;
+}
+
+const name = (index: number): string => `b${index}`;
+
+/** A chain of boxes, each of which contains the next, and how to find them. */
+function chain(length: number): { first: Nesting; last: Nesting; find: FindNested } {
+  const boxes = new Map(
+    Array.from({ length }, (_, i) => [name(i), box(name(i), ...(i + 1 < length ? [ref(name(i + 1))] : []))]),
+  );
+  const find: FindNested = ({ boxRef }) => boxes.get(boxRef?.name ?? '');
+  return { first: boxes.get(name(0)) as Nesting, last: boxes.get(name(length - 1)) as Nesting, find };
 }
 
 describe('the boxes that a box contains', () => {
@@ -41,5 +58,33 @@ describe('the boxes that a box contains', () => {
     const a = box('a', ref('missing'), id('FOREIGN'), ref('c'));
     expect(boxCycle(a, among(a, broken))).toBeUndefined();
     expect(boxCycle(box('a', ref('a')), among())).toEqual(['a', 'a']);
+  });
+
+  it('are followed so far, and no further', () => {
+    const { levels, boxes } = NESTING_LIMIT;
+    const fits = chain(levels + 1);
+    expect(misnesting(fits.first, fits.find)).toBeUndefined();
+    const deep = chain(levels + 2);
+    expect(misnesting(deep.first, deep.find)).toMatchObject({ kind: 'tooMany' });
+    const wide = box('a', ...Array.from({ length: boxes + 1 }, (_, i) => ref(`b${i}`)));
+    expect(misnesting(wide, among())).toEqual({ kind: 'tooMany', path: ['a', `b${boxes}`] });
+  });
+
+  // S5
+  it('take a moment in a chain of 5,000, seen from each of them', () => {
+    const long = chain(5_000);
+    const begun = performance.now();
+    let at: Nesting | undefined = long.first;
+    while (at !== undefined) {
+      expect(misnesting(at, long.find)?.kind).not.toBe('cycle');
+      at = at.spec.variables[0] === undefined ? undefined : long.find(at.spec.variables[0]);
+    }
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('are known at any depth where two are deleted together', () => {
+    const long = chain(5_000);
+    expect(containsBox(long.first, 'b4999', long.find)).toBe(true);
+    expect(containsBox(long.last, 'b0', long.find)).toBe(false);
   });
 });

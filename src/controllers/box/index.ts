@@ -1,3 +1,3 @@
 /** What others may use of the Box's. */
-export { type FindNested, boxCycle } from './cycle.ts';
+export { type FindNested, containsBox } from './cycle.ts';
 export { boxKind, nestedIn } from './kind.ts';

@@ -13,7 +13,7 @@ import type { Convergence, Pass, RecordKind, Resolution, StatusFields } from '..
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { finalNameOf } from '../record/resource.ts';
-import { boxCycle, type FindNested } from './cycle.ts';
+import { misnesting, NESTING_LIMIT, type FindNested, type Misnesting } from './cycle.ts';
 
 type BoxPass = Pass<Box, BoxRecord, DraftMemory>;
 
@@ -55,20 +55,13 @@ async function resolveBox(
   const box = pass.resource;
   const { namespace } = box.metadata;
   const find = (other: string): Cached<Box> | undefined => boxes.get(`${namespace}/${other}`);
-  const cycle = boxCycle(box, nestedIn(box, boxes));
-  if (cycle !== undefined) {
-    return {
-      kind: 'waiting',
-      verdict: verdict(
-        'NeedsUser',
-        `spec.variables: boxes contain each other (${cycle.join(' → ')}): take one of these variables away`,
-      ),
-    };
-  }
+  const wrong = misnesting(box, nestedIn(box, boxes));
+  if (wrong !== undefined) return { kind: 'waiting', verdict: verdict('NeedsUser', misnested(wrong)) };
   const { sources, digest } = context;
   const { signal, secretsAfter } = pass;
   const { secrets } = pass.handle;
-  const reading = { namespace, sources, digest, secrets, signal, secretsAfter };
+  const sum = { files: 0, secrets: 0 };
+  const reading = { namespace, sources, digest, secrets, signal, secretsAfter, sum };
   const declared = { 'spec.variables': box.spec.variables, 'spec.overrides': box.spec.overrides };
   const variables = await resolveVariables(declared, {
     ...reading,
@@ -83,7 +76,9 @@ async function resolveBox(
     if (source === undefined) continue;
     const event = EVENT_NAMES.toService(word);
     const file = await readFile(source, `events.${event}`, event, reading);
-    if (typeof file === 'string') return waitingFor(`spec.events.${word}: ${file}`);
+    if ('reason' in file) {
+      return { kind: 'waiting', verdict: { ...file, message: `spec.events.${word}: ${file.message}` } };
+    }
     events.push({ event, destinationPath: source.destinationPath, file });
   }
   const { description, requirements } = box.spec;
@@ -101,6 +96,18 @@ async function resolveBox(
     kind: 'ready',
     desired: { name: finalName, fields, asked: {}, variables: variables.variables, events, hash },
   };
+}
+
+function misnested({ kind, path }: Misnesting): string {
+  if (kind === 'cycle') {
+    return `spec.variables: boxes contain each other (${path.join(' → ')}): take one of these variables away`;
+  }
+  const { levels, boxes } = NESTING_LIMIT;
+  const way = path.length <= 5 ? path : [...path.slice(0, 3), '…', ...path.slice(-1)];
+  return (
+    `spec.variables: a box may have ${boxes} boxes below it, at most ${levels} levels deep, and ${way.join(' → ')} goes ` +
+    `beyond that: take nested boxes away`
+  );
 }
 
 /** What is wrong with the boxes that variables name by plain id; those that a Box here holds are its business. */
@@ -138,8 +145,4 @@ function idOf(
     return { kind: 'waiting', message: `Box "${name}" is not in place yet` };
   }
   return { kind: 'found', id };
-}
-
-function waitingFor(message: string): Resolution<Draft> {
-  return { kind: 'waiting', verdict: verdict('WaitingForReference', message) };
 }

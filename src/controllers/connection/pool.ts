@@ -1,5 +1,6 @@
 import type { Connection } from '../../api/connection.ts';
 import { parseDuration } from '../../base/duration.ts';
+import type { Turns } from '../../base/turns.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import {
   createServiceClient,
@@ -18,6 +19,7 @@ export type PortFactory = (options: {
   endpoint: string;
   ca: string | undefined;
   connections: number;
+  turns: Turns;
 }) => ClosablePort;
 
 /** What a probe that went well has found. */
@@ -61,24 +63,29 @@ interface NotReady {
   credentialsMissing: boolean;
 }
 
+type Pool = Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets' | 'memory' | 'turns'>;
+
 /**
  * The clients of all connections: one per endpoint and credential, with the budget and the breaker that all
  * kinds share. Keeps the last good credential in memory for deletions until the Connection itself is gone.
  */
 export class ConnectionPool implements Connections {
-  readonly #context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets'>;
+  readonly #context: Pool;
   readonly #portFor: PortFactory;
   readonly #entries = new Map<string, Entry>();
   readonly #notReady = new Map<string, NotReady>();
   readonly #listeners: ((key: string) => void)[] = [];
   readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
+  readonly #onGone: ((key: string) => void) | undefined;
   readonly #onTrouble: ((key: string) => void) | undefined;
   readonly #exists: (key: string) => boolean;
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets'>;
+    context: Pool;
     portFor: PortFactory;
     onCall?: (key: string, report: CallReport) => void;
+    /** Hears when a connection is gone; no call is told of afterwards. */
+    onGone?: (key: string) => void;
     /** Hears when the calls over a connection begin to fail, and when they work again. */
     onTrouble?: (key: string) => void;
     /** Whether a Connection of that key is in the cluster. */
@@ -87,6 +94,7 @@ export class ConnectionPool implements Connections {
     this.#context = options.context;
     this.#portFor = options.portFor;
     this.#onCall = options.onCall;
+    this.#onGone = options.onGone;
     this.#onTrouble = options.onTrouble;
     this.#exists = options.exists;
   }
@@ -136,14 +144,18 @@ export class ConnectionPool implements Connections {
       known.spec = spec;
       return { client: known.client, fresh: false };
     }
-    const { clock, random, log, secrets } = this.#context;
-    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight });
+    const { clock, random, log, secrets, memory } = this.#context;
+    const [namespace = ''] = key.split('/');
+    const turns = this.#context.turns.of(namespace);
+    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight, turns });
     const client = createServiceClient({
       port,
       credentials,
       headers,
       release,
       pace,
+      memory: memory.share(namespace),
+      turns,
       clock,
       random,
       log: log.child({ connection: key }),
@@ -233,6 +245,7 @@ export class ConnectionPool implements Connections {
     if (entry !== undefined) this.#close(entry);
     this.#entries.delete(key);
     this.#notReady.delete(key);
+    this.#onGone?.(key);
     this.#context.secrets.drop(key);
     this.#tell(key);
   }
@@ -243,9 +256,10 @@ export class ConnectionPool implements Connections {
   }
 
   #called(key: string, report: CallReport): void {
-    this.#onCall?.(key, report);
     const entry = this.#entries.get(key);
+    // Of a call that ended after its connection had gone, nobody may hear: its metric series would come back.
     if (entry === undefined) return;
+    this.#onCall?.(key, report);
     const before = this.trouble(key) !== undefined;
     if (OUT.has(report.outcome)) {
       entry.failing = { count: (entry.failing?.count ?? 0) + 1, first: entry.failing?.first ?? report };

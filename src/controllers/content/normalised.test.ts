@@ -15,6 +15,15 @@ test.each<[string, string, string | undefined]>([
 });
 
 describe('numbers as text', () => {
+  // S5: what the service keeps may be of any length, and nothing else happens while it is compared.
+  it.each(['0', '0.0', '1', '1.'])('are compared in a moment where one is %j and 200,000 zeros', (head) => {
+    const long = `${head}${'0'.repeat(200_000)}`;
+    const begun = performance.now();
+    expect(sameNumber(`${long}x`, long)).toBe(false);
+    expect(sameNumber(long, long)).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(200);
+  });
+
   it('are compared by what they are, of whatever size', () => {
     for (const [a, b] of [
       ['0.50', '0.5'],

@@ -1,3 +1,5 @@
+import { withoutEnding } from '../../base/text.ts';
+
 /** One field of a record that does not say what was declared. */
 interface Difference {
   field: string;
@@ -27,9 +29,11 @@ export function sameNumber(a: string, b: string): boolean {
 
 /** A decimal number in its shortest form, whatever its size; undefined for other text. */
 function decimal(text: string): string | undefined {
-  const match = /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(text.trim());
+  const match = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text.trim());
   if (match === null) return undefined;
-  const [, sign = '', whole = '', fraction = ''] = match;
+  const [, sign = '', digits = '', decimals = ''] = match;
+  const whole = digits.replace(/^0+(?=\d)/, '');
+  const fraction = withoutEnding(decimals, '0');
   const size = fraction === '' ? whole : `${whole}.${fraction}`;
   return size === '0' ? '0' : `${sign}${size}`;
 }

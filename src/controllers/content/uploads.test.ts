@@ -2,15 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError, type BlobRecord, type Upload, type Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import { blobOf, upload, type Uploads } from './uploads.ts';
+import { testFile } from './test-file.ts';
 import type { DesiredFile } from './variables.ts';
 
-const file = (content: string): DesiredFile => ({
-  path: 'events.install',
-  fileName: 'install',
-  bytes: Buffer.from(content),
-  hmac: `key:${content}`,
-  contentType: 'text/x-shellscript',
-});
+const file = (content: string): DesiredFile => testFile('events.install', content);
 const BLOB: BlobRecord = { url: '/services/blobs/download/1/install', length: 3 };
 const signal = new AbortController().signal;
 
@@ -49,6 +44,24 @@ describe('a file that was uploaded', () => {
   it('counts as what this process uploaded last, whatever status says still', () => {
     const uploads: Uploads = new Map([['events.install', { hmac: 'key:two', blob: BLOB }]]);
     expect(blobOf(file('two'), uploads, stale)).toEqual(BLOB);
+  });
+});
+
+describe('a file whose content has changed since it was looked at', () => {
+  it.each([
+    ['is another', testFile('events.install', 'one', { now: 'two' })],
+    [
+      'is gone',
+      testFile('events.install', 'one', {
+        open: () => Promise.resolve({ kind: 'missing', message: 'ConfigMap "web" does not exist' }),
+      }),
+    ],
+  ])('is not sent: it %s', async (_, changed) => {
+    const uploads: Uploads = new Map();
+    const { handle, sent } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
+    const write = await upload(handle, changed, uploads, signal);
+    expect(write).toMatchObject({ kind: 'notSent', error: { code: 'ContentChanged' } });
+    expect([sent, uploads.size]).toEqual([[], 0]);
   });
 });
 

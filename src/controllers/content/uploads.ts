@@ -1,4 +1,4 @@
-import type { BlobRecord, Write } from '../../service/index.ts';
+import { ServiceError, type BlobRecord, type Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { DesiredFile } from './variables.ts';
 
@@ -48,12 +48,27 @@ export async function upload(
   uploads: Uploads,
   signal: AbortSignal,
 ): Promise<Write<BlobRecord>> {
-  const write = await handle.client.blobs.uploadRaw(
-    { name: file.fileName, bytes: file.bytes, contentType: file.contentType },
-    { signal },
-  );
+  const content = await file.open(signal);
+  if (content.kind === 'missing') return notSent(content.message);
+  let write: Write<BlobRecord>;
+  try {
+    if (file.hashOf(content.bytes) !== file.hmac)
+      return notSent(`${file.path} has changed since it was looked at`);
+    const { fileName: name, contentType } = file;
+    write = await handle.client.blobs.uploadRaw({ name, bytes: content.bytes, contentType }, { signal });
+  } finally {
+    content.release();
+  }
   if (write.kind === 'ok' && write.record !== undefined) {
     uploads.set(file.path, { hmac: file.hmac, blob: write.record, wasTaken: false });
   }
   return write;
+}
+
+function notSent(detail: string): Write<BlobRecord> {
+  const template = '/services/blobs/upload/{file_name}';
+  return {
+    kind: 'notSent',
+    error: new ServiceError({ code: 'ContentChanged', method: 'POST', template, detail }),
+  };
 }

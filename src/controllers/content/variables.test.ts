@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { BoxVariable, NestedOverride } from '../../api/fields/variables.ts';
 import type { VariableRecord } from '../../service/index.ts';
 import { Digest } from '../digest.ts';
-import type { SourceContent, SourceRef, Sources } from '../sources.ts';
+import type { HashedContent, OpenContent, SourceContent, SourceRef, Sources } from '../sources.ts';
+import { textOf } from './test-file.ts';
 import {
   combineVariable,
   hashOfVariables,
@@ -34,9 +35,20 @@ function contextWith(
         : { kind: 'found', bytes: typeof text === 'string' ? Buffer.from(text) : text },
     );
   };
-  const sources = { read } as unknown as Sources;
+  const open = async (namespace: string, ref: SourceRef): Promise<OpenContent> => {
+    const content = await read(namespace, ref);
+    return content.kind === 'found' ? { ...content, release: () => undefined } : content;
+  };
+  const hashed: Sources['hashed'] = async (namespace, ref, hash): Promise<HashedContent> => {
+    const content = await read(namespace, ref);
+    if (content.kind === 'missing') return content;
+    return { kind: 'found', hash: hash(content.bytes), size: content.bytes.byteLength };
+  };
+  const sources = { read, open, hashed } as unknown as Sources;
+  const sum = { files: 0, secrets: 0 };
   const { signal } = new AbortController();
-  return { namespace: 'shop', sources, digest, secrets: new SecretSet(), signal, asked, ...more };
+  const secrets = new SecretSet();
+  return { namespace: 'shop', sources, digest, secrets, signal, sum, asked, ...more };
 }
 
 function variable(name: string, type: string, more: object = {}): BoxVariable {
@@ -49,6 +61,12 @@ async function resolved(variables: BoxVariable[], context = contextWith({})): Pr
   return outcome.variables;
 }
 
+/** What 40 variables come to. */
+const forty = (more: object, texts: Record<string, string>): Promise<unknown> =>
+  resolveVariables(
+    { 'spec.variables': Array.from({ length: 40 }, (_, i) => variable(`V${i}`, 'File', more)) },
+    contextWith(texts),
+  );
 const boxId = (name: string): { kind: 'waiting'; message: string } => ({
   kind: 'waiting',
   message: `Box "${name}" is not in place yet`,
@@ -122,7 +140,8 @@ describe('declared variables', () => {
     });
     const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
     const [sent] = await resolved([file], contextWith({ 'Secret/db/password': bytes }));
-    expect(sent?.file?.bytes).toEqual(bytes);
+    const content = await sent?.file?.open(new AbortController().signal);
+    expect(content).toMatchObject({ kind: 'found', bytes });
   });
 
   // B12
@@ -140,7 +159,23 @@ describe('declared variables', () => {
     }
     const file = variable('KEY', 'File', { file: { secretKeyRef: { name: 'db', key: 'password' } } });
     const [sent] = await resolved([file], contextWith({ 'Secret/db/password': 'text\n' }));
-    expect(Buffer.from(sent?.file?.bytes ?? []).toString()).toBe('text\n');
+    expect(await textOf(sent?.file)).toBe('text\n');
+  });
+
+  // S3
+  it('hold so much and no more, which is told', async () => {
+    const large = { file: { configMapKeyRef: { name: 'web', key: 'x' } } };
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(1_000_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('may hold 32 MiB') },
+    });
+    expect(await forty(large, { 'ConfigMap/web/x': 'x'.repeat(800_000) })).toMatchObject({ kind: 'ready' });
+    const password = { ...PASSWORD, type: 'Password' };
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(70_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('more than 64 KiB') },
+    });
+    expect(await forty(password, { 'Secret/db/password': 'x'.repeat(30_000) })).toMatchObject({
+      verdict: { reason: 'NotSupported', message: expect.stringContaining('256 KiB') },
+    });
   });
 
   it('that lack something say which variable and what', async () => {
@@ -202,7 +237,7 @@ describe('the content of a file', () => {
     const context = contextWith({ 'Secret/web/run.sh': 'echo secret', 'ConfigMap/web/run.sh': 'echo map' });
     const read = async (source: object, path: string): Promise<unknown> => {
       const file = await readFile(source, path, 'install', context);
-      return typeof file === 'string' ? file : [Buffer.from(file.bytes).toString(), file.contentType];
+      return 'reason' in file ? file.message : [await textOf(file), file.contentType];
     };
     const ref = { name: 'web', key: 'run.sh' };
     expect(await read({ inline: 'echo here' }, 'events.install')).toEqual([
@@ -350,15 +385,16 @@ describe('differences between record and declaration', () => {
   );
 });
 
-const password = (name: string): BoxVariable =>
-  variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
+function passwordOf(name: string): BoxVariable {
+  return variable(name, 'Password', { valueFrom: { secretKeyRef: { name, key: 'key' } } });
+}
 
 it('learns every secret, though one of them is not there', async () => {
   const secrets = new SecretSet();
   const context = contextWith({ 'Secret/b/key': 'hunter22-b', 'Secret/d/key': 'hunter22-d' }, { secrets });
   const lists = {
-    'spec.variables': [password('a'), password('b')],
-    'spec.overrides': [password('c'), password('d')],
+    'spec.variables': [passwordOf('a'), passwordOf('b')],
+    'spec.overrides': [passwordOf('c'), passwordOf('d')],
   };
   expect(await resolveVariables(lists, context)).toMatchObject({
     kind: 'waiting',

@@ -11,7 +11,7 @@ import type { VariableRecord } from '../../service/index.ts';
 import type { Digest } from '../digest.ts';
 import { mergeList } from '../merge.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
-import type { ReadOptions, SourceRef, Sources } from '../sources.ts';
+import type { Missing, OpenContent, ReadOptions, SourceRef, Sources } from '../sources.ts';
 import { sameNumber } from './normalised.ts';
 import { secretText } from './secret-text.ts';
 
@@ -20,11 +20,26 @@ export interface DesiredFile {
   /** Where it belongs, such as `events.install` or `variables.CONF`. */
   path: string;
   fileName: string;
-  bytes: Uint8Array;
   /** Keyed hash of the content. */
   hmac: string;
   contentType: string;
+  /** The same hash of other content. */
+  hashOf(bytes: Uint8Array): string;
+  /** Takes the content in hand: it is kept nowhere, and may have changed since it was hashed. */
+  open(signal: AbortSignal): Promise<OpenContent>;
 }
+
+/** What the contents of one resource may come to, and what they have come to so far, bytes. */
+export interface ContentSum {
+  files: number;
+  secrets: number;
+}
+
+/** All files of a resource, bytes. */
+const FILES_LIMIT = 32 * 1_048_576;
+/** One Password, and all of a resource, bytes: they are in hand for as long as a pass is under way. */
+const PASSWORD_LIMIT = 65_536;
+const PASSWORDS_LIMIT = 262_144;
 
 /** A variable as declared, contents resolved. */
 export interface DesiredVariable {
@@ -56,6 +71,8 @@ export interface ResolveContext {
   signal: AbortSignal;
   /** Reads of Secrets that began before this mark do not count. */
   secretsAfter?: number | undefined;
+  /** Goes on from what was read before for the same resource. */
+  sum: ContentSum;
   /** The id of a nested box, or what it waits for. */
   boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
 }
@@ -106,7 +123,16 @@ async function resolveOne(
   if (variable.valueFrom !== undefined) {
     const ref: SourceRef = { kind: 'Secret', ...variable.valueFrom.secretKeyRef };
     const content = await context.sources.read(context.namespace, ref, readOptions(context));
-    if (content.kind === 'missing') return waitsFor(content.message);
+    if (content.kind === 'missing') return waitsFor(content);
+    const { byteLength } = content.bytes;
+    context.sum.secrets += byteLength;
+    if (byteLength > PASSWORD_LIMIT || context.sum.secrets > PASSWORDS_LIMIT) {
+      const what =
+        byteLength > PASSWORD_LIMIT
+          ? `key "${ref.key}" of Secret "${ref.name}" holds more than 64 KiB, which no Password may`
+          : 'the Passwords of one resource may hold 256 KiB, and with this one they hold more';
+      return verdict('NotSupported', `${what}: make it a File`);
+    }
     const secret = secretText(content.bytes);
     if (secret === undefined) {
       const what = `key "${ref.key}" of Secret "${ref.name}" is not UTF-8 text, which a Password has to be`;
@@ -119,25 +145,25 @@ async function resolveOne(
   if (variable.file !== undefined) {
     const { inline, configMapKeyRef, secretKeyRef } = variable.file;
     const file = await readFile({ inline, configMapKeyRef, secretKeyRef }, `variables.${key}`, name, context);
-    if (typeof file === 'string') return waitsFor(file);
+    if ('reason' in file) return file;
     return { ...base, file, hmac: file.hmac };
   }
   if ('boxId' in variable && variable.boxId !== undefined) wire.value = variable.boxId;
   if ('boxRef' in variable && variable.boxRef !== undefined) {
     const box = context.boxId?.(variable.boxRef.name);
     if (box === undefined || box.kind === 'waiting') {
-      return waitsFor(box?.message ?? 'boxes cannot be resolved here');
+      return waitsFor({ message: box?.message ?? 'boxes cannot be resolved here' });
     }
     wire.value = box.id;
   }
   return base;
 }
 
-function waitsFor(message: string): Verdict {
-  return verdict('WaitingForReference', message);
+function waitsFor({ message, recheckAfterMs }: Omit<Missing, 'kind'>): Verdict {
+  return verdict('WaitingForReference', message, recheckAfterMs);
 }
 
-/** Reads a file's content from wherever it is declared; a string says what is missing. */
+/** Looks at a file's content wherever it is declared; a verdict says what is missing. */
 export async function readFile(
   source: {
     inline?: string | undefined;
@@ -147,22 +173,43 @@ export async function readFile(
   path: string,
   fileName: string,
   context: Omit<ResolveContext, 'boxId'>,
-): Promise<DesiredFile | string> {
-  let bytes: Uint8Array = Buffer.from(source.inline ?? '', 'utf8');
+): Promise<DesiredFile | Verdict> {
   const ref: SourceRef | undefined =
     source.configMapKeyRef !== undefined
       ? { kind: 'ConfigMap', ...source.configMapKeyRef }
       : source.secretKeyRef !== undefined
         ? { kind: 'Secret', ...source.secretKeyRef }
         : undefined;
-  if (ref !== undefined) {
-    const content = await context.sources.read(context.namespace, ref, readOptions(context));
-    if (content.kind === 'missing') return content.message;
-    ({ bytes } = content);
-    if (ref.kind === 'Secret') context.secrets.note(Buffer.from(bytes).toString('utf8'));
-  }
+  const { namespace, sources, secrets, sum, digest } = context;
+  const hashOf = (bytes: Uint8Array): string => {
+    if (ref?.kind === 'Secret' && bytes.byteLength > 0) secrets.note(Buffer.from(bytes).toString('utf8'));
+    return digest.of('file', bytes);
+  };
   const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
-  return { path, fileName, bytes, contentType, hmac: context.digest.of('file', bytes) };
+  const file = { path, fileName, contentType, hashOf };
+  if (ref === undefined) {
+    const bytes = Buffer.from(source.inline ?? '', 'utf8');
+    const open = (): Promise<OpenContent> =>
+      Promise.resolve({
+        kind: 'found',
+        bytes: Buffer.from(source.inline ?? '', 'utf8'),
+        release: () => undefined,
+      });
+    return { ...file, hmac: hashOf(bytes), open };
+  }
+  const content = await sources.hashed(namespace, ref, hashOf, readOptions(context));
+  if (content.kind === 'missing') return waitsFor(content);
+  sum.files += content.size;
+  if (sum.files > FILES_LIMIT) {
+    const message =
+      `the files of one resource may hold 32 MiB, and with key "${ref.key}" of ${ref.kind} "${ref.name}" they hold ` +
+      `more: take files away, or have a script fetch what is large`;
+    return verdict('NotSupported', message);
+  }
+  // What is sent is read anew: a Secret has no version that would tell whether it is still the same.
+  const open = (signal: AbortSignal): Promise<OpenContent> =>
+    sources.open(namespace, ref, { signal, after: context.secretsAfter });
+  return { ...file, hmac: content.hash, open };
 }
 
 function readOptions({ signal, secretsAfter }: Omit<ResolveContext, 'boxId'>): ReadOptions {

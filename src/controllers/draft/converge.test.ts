@@ -12,6 +12,7 @@ import type { ConnectionHandle } from '../connection-handle.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { Convergence, Pass } from '../record/kind.ts';
 import { Memories } from '../record/memory.ts';
+import { testFile } from '../content/test-file.ts';
 import { driftList } from '../record/differences.ts';
 import { convergeDraft, type DraftMemory, type DraftResource } from './converge.ts';
 import type { Draft } from './draft.ts';
@@ -20,13 +21,7 @@ const MARKER = 'bw-marker';
 const SCRIPT = {
   event: 'install',
   destinationPath: undefined,
-  file: {
-    path: 'events.install',
-    fileName: 'install',
-    bytes: Buffer.from('echo'),
-    hmac: 'k:echo',
-    contentType: 'text/x-shellscript',
-  },
+  file: testFile('events.install', 'echo', { hmac: 'k:echo', hashOf: () => 'k:echo' }),
 };
 
 function draft(more: Partial<Draft> = {}): Draft {
@@ -277,7 +272,7 @@ describe('a refusal', () => {
     expect(await bench.settle(declared)).toBe('Refused');
     await bench.settle(draft({ hash: 'k:three', events: [SCRIPT] }));
     expect(uploads).toBe(1);
-    const file = { ...SCRIPT.file, hmac: 'k:other' };
+    const file = { ...SCRIPT.file, hmac: 'k:other', hashOf: () => 'k:other' };
     await bench.settle(draft({ hash: 'k:four', events: [{ ...SCRIPT, file }] }));
     expect(uploads).toBe(2);
   });

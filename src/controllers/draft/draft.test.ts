@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BoxRecord, EventRecord } from '../../service/index.ts';
+import { testFile } from '../content/test-file.ts';
 import type { DesiredFile } from '../content/variables.ts';
 import {
   fieldDifferences,
@@ -11,13 +12,7 @@ import {
   type Plan,
 } from './draft.ts';
 
-const file = (path: string): DesiredFile => ({
-  path,
-  fileName: path,
-  bytes: Buffer.from(path),
-  hmac: `hmac of ${path}`,
-  contentType: 'text/x-shellscript',
-});
+const file = (path: string): DesiredFile => testFile(path, path, { fileName: path, hmac: `hmac of ${path}` });
 const script = (event: string, destinationPath?: string): DesiredEvent => ({
   event,
   destinationPath,

@@ -82,6 +82,7 @@ export async function resolveInstance(
     secrets: pass.handle.secrets,
     signal,
     secretsAfter,
+    sum: { files: 0, secrets: 0 },
   };
   const declared = { 'spec.variables': spec.variables, 'spec.overrides': spec.overrides };
   const variables = await resolveVariables(declared, resolveContext);

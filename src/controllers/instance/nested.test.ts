@@ -27,6 +27,14 @@ describe('the boxes below a box', () => {
     const names = Array.from({ length: 2 * NESTED_LIMIT }, (_, index) => `n${index}`);
     const chain = names.map((name, index) => box(name, ...names.slice(index + 1, index + 2)));
     expect(draftsOf(box('top', 'n0'), ...chain)).toHaveLength(NESTED_LIMIT);
+    // Also where none is in place yet.
+    let looked = 0;
+    const unmade = new Map(chain.map((one) => [one.metadata.name, { ...one, status: {} } as Box]));
+    nestedDrafts(box('top', 'n0'), ({ boxRef }) => {
+      looked += 1;
+      return unmade.get(boxRef?.name ?? '');
+    });
+    expect(looked).toBeLessThanOrEqual(NESTED_LIMIT + 1);
   });
 });
 

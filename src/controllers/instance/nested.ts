@@ -21,7 +21,7 @@ export function nestedDrafts(box: Box, find: FindNested): NestedDraft[] {
     for (const variable of spec.variables) {
       const nested = variable.type === 'Box' ? find(variable) : undefined;
       if (nested === undefined || nested.problems !== undefined || seen.has(nested.metadata.name)) continue;
-      if (drafts.length === NESTED_LIMIT) return drafts;
+      if (seen.size > NESTED_LIMIT) return drafts;
       const { name } = nested.metadata;
       const { draftHash } = (nested as Box).status;
       seen.add(name);

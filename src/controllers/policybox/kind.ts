@@ -61,6 +61,7 @@ async function resolvePolicyBox(pass: PolicyPass, context: OperatorContext): Pro
       secrets: handle.secrets,
       signal,
       secretsAfter,
+      sum: { files: 0, secrets: 0 },
     },
   );
   if (variables.kind === 'waiting') return variables;

@@ -138,6 +138,7 @@ export class RecordReconciler<
       resource?.metadata.deletionTimestamp === undefined ? await this.#later.look(key, run) : undefined;
     if (resource === undefined) {
       if (laterMs === undefined) this.#memories.forget(key);
+      this.#context.kept.drop(`${this.#kind.type.kind}/${key}`);
       return laterMs === undefined ? {} : { requeueAfterMs: laterMs, lane: 'periodic' };
     }
     const { clock } = this.#context;
@@ -171,6 +172,7 @@ export class RecordReconciler<
         await word?.cancel();
       }
     });
+    this.#context.kept.note(`${this.#kind.type.kind}/${key}`, resource.metadata.namespace, memory);
     const soon = Math.min(wishMs ?? Infinity, laterMs ?? Infinity);
     return soon === Infinity ? result : soonest(result, soon);
   }

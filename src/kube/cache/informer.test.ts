@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { listAnswer, refusal, ScriptedPort, ScriptedWatch } from '../../../test/support/scripted-port.ts';
 import { widget, WIDGETS, type Widget } from '../../../test/support/widgets.ts';
+import type { Turns } from '../../base/turns.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 import { InvalidPathError } from '../object.ts';
 import { METADATA_ONLY } from '../port.ts';
@@ -51,6 +52,40 @@ describe('Informer', () => {
     await settle();
     expect(seen).toEqual(['added a 5', 'added b 7', 'updated a 5->11', 'deleted b 12', 'added c 13']);
     expect(informer.list().map((o) => o.metadata.name)).toEqual(['a', 'c']);
+  });
+
+  it('keeps an own write that is answered while a long list is gone through', async () => {
+    const names = Array.from({ length: 120 }, (_, i) => `w${i}`);
+    const gates: (() => void)[] = [];
+    const turns: Turns = {
+      take: () => new Promise<void>((resolve) => void gates.push(resolve)),
+      of: () => turns,
+    };
+    const { informer, port, start } = make({ turns });
+    port.onRequest = () =>
+      listAnswer(
+        '10',
+        names.map((name) => widget(name, '5')),
+      );
+    await start();
+    // The list is there, and half of it is told of.
+    while (gates.length > 0 && informer.list().length < 60) {
+      gates.shift()?.();
+      await settle();
+    }
+    expect(informer.hasSynced).toBe(false);
+    informer.remember(widget('w119', '12'));
+    informer.remember(widget('w0', '13'));
+    while (!informer.hasSynced) {
+      gates.shift()?.();
+      await settle();
+    }
+    expect(informer.list()).toHaveLength(120);
+    expect([versionOf(informer, 'w119'), versionOf(informer, 'w0'), versionOf(informer, 'w1')]).toEqual([
+      '12',
+      '13',
+      '5',
+    ]);
   });
 
   it('tells a late handler of what is there already, and none that went away', async () => {

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../../base/clock.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
 import { IndexedCache, type Indexes } from './indexed-cache.ts';
 import { keyOfObject, type KubeObject, type ObjectKey, type ResourceType } from '../object.ts';
 import type { KubePort } from '../port.ts';
@@ -24,6 +25,8 @@ export interface InformerOptions<T extends KubeObject> {
   fieldSelector?: string | undefined;
   /** Ask for PartialObjectMetadata: name, labels, annotations and versions without the content. */
   metadataOnly?: boolean | undefined;
+  /** When long lists may be gone through. @defaultValue at once */
+  turns?: Turns | undefined;
   /**
    * Takes out of each object what nobody reads, as it arrives: before the rest of a long list is there. Keeps
    * name, namespace, uid and resourceVersion, and must not throw.
@@ -39,6 +42,9 @@ export interface InformerOptions<T extends KubeObject> {
   /** Everything that goes wrong or is worth counting. */
   onNotice?: ((notice: ReflectorNotice) => void) | undefined;
 }
+
+/** So many objects are put into the cache, and told of, at a time. */
+const OBJECTS_A_TURN = 50;
 
 /** Not a name that an index of a caller can have by accident. */
 const BY_NAMESPACE = '\u0000namespace';
@@ -156,7 +162,7 @@ export class Informer<T extends KubeObject> {
   }
 
   #stream(namespace: string | undefined): Stream<T> {
-    const { port, type, clock, random, labelSelector, fieldSelector, metadataOnly, prune, onNotice } =
+    const { port, type, clock, random, labelSelector, fieldSelector, metadataOnly, turns, prune, onNotice } =
       this.#options;
     const stream: Omit<Stream<T>, 'reflector'> = {
       namespace,
@@ -170,6 +176,7 @@ export class Informer<T extends KubeObject> {
       listBegins: () => {
         stream.lists++;
       },
+      prepare: (object) => this.#known(object) ?? this.#prepare(object),
       replace: (objects, version) => this.#replace(stream, objects, version),
       observe: (line, object) => this.#observe(stream, line, object),
       progress: (version) => {
@@ -186,20 +193,33 @@ export class Informer<T extends KubeObject> {
       labelSelector,
       fieldSelector,
       metadataOnly,
+      turns,
       prune,
       onNotice,
     });
     return Object.assign(stream, { reflector });
   }
 
-  #replace(stream: Omit<Stream<T>, 'reflector'>, objects: readonly T[], version: string): void {
+  /** The same version, as it is kept. */
+  #known(object: T): T | undefined {
+    const current = this.#cache.get(keyOfObject(object));
+    return current !== undefined && isSame(current, object) ? current : undefined;
+  }
+
+  /** Goes through what a list has brought, in turns: own writes may be remembered meanwhile. */
+  async #replace(
+    stream: Omit<Stream<T>, 'reflector'>,
+    objects: readonly T[],
+    version: string,
+  ): Promise<void> {
+    const { turns = noTurns } = this.#options;
     // Lists are consistent reads, so they know every write answered before they began, even after the API
     // server's store went back in time. Only what was remembered since may be newer than the list.
     const isNewer = (key: ObjectKey, current: T): boolean =>
       stream.remembered.get(key) === stream.lists && isOlder(version, current.metadata.resourceVersion);
-    stream.progress = version;
     const keys = new Set<ObjectKey>();
-    for (const raw of objects) {
+    for (const [i, raw] of objects.entries()) {
+      if (i % OBJECTS_A_TURN === 0) await turns.take();
       const key = keyOfObject(raw);
       keys.add(key);
       const current = this.#cache.get(key);
@@ -207,14 +227,19 @@ export class Informer<T extends KubeObject> {
       if (current !== undefined && isNewer(key, current)) continue;
       stream.remembered.delete(key);
       if (current !== undefined && isSame(current, raw)) continue;
-      this.#put(this.#prepare(raw), current);
+      this.#put(raw, current);
     }
-    for (const current of this.list(stream.namespace)) {
+    for (const [i, current] of this.list(stream.namespace).entries()) {
+      if (i % OBJECTS_A_TURN === 0) await turns.take();
       const key = keyOfObject(current);
-      if (keys.has(key) || isNewer(key, current)) continue;
+      if (keys.has(key)) continue;
+      const now = this.#cache.get(key);
+      if (now === undefined || isNewer(key, now)) continue;
       stream.remembered.delete(key);
-      this.#remove(key, current);
+      this.#remove(key, now);
     }
+    // Only now: until here, what a write was answered with is news though the list knows it.
+    stream.progress = version;
     for (const [uid, lists] of stream.gone) if (lists !== stream.lists) stream.gone.delete(uid);
     stream.listed = true;
     if (this.hasSynced) this.#resolveSynced();

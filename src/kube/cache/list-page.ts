@@ -1,32 +1,39 @@
 import type { KubeObject } from '../object.ts';
 
 /** One page of a list. */
-export interface Page<T> {
-  items: T[];
+export interface Page {
+  items: readonly unknown[];
   version: string;
   next: string | undefined;
 }
 
 /**
- * Reads a page.
+ * Reads a page; its items are judged one by one, see {@link named}.
  * @throws MalformedAnswerError
  */
-export function parsePage<T extends KubeObject>(body: unknown, path: string): Page<T> {
+export function parsePage(body: unknown, path: string): Page {
   const list = body as {
     items?: unknown;
     metadata?: { resourceVersion?: unknown; continue?: unknown };
   } | null;
   const version = list?.metadata?.resourceVersion;
   const items = list?.items ?? [];
-  if (typeof version !== 'string' || version === '' || !Array.isArray(items) || !items.every(hasName)) {
-    throw new MalformedAnswerError(`${path}: the answer is no Kubernetes list`);
-  }
+  if (typeof version !== 'string' || version === '' || !Array.isArray(items)) throw noList(path);
   const next = list?.metadata?.continue;
-  return {
-    items: items as unknown[] as T[],
-    version,
-    next: typeof next === 'string' && next !== '' ? next : undefined,
-  };
+  return { items, version, next: typeof next === 'string' && next !== '' ? next : undefined };
+}
+
+/**
+ * An item of a page.
+ * @throws MalformedAnswerError
+ */
+export function named(item: unknown, path: string): KubeObject {
+  if (!hasName(item)) throw noList(path);
+  return item;
+}
+
+function noList(path: string): MalformedAnswerError {
+  return new MalformedAnswerError(`${path}: the answer is no Kubernetes list`);
 }
 
 /** Whether something from the API server is an object with a name. */

@@ -24,8 +24,11 @@ function make(prepare: (port: ScriptedPort) => void = () => undefined) {
   const seen: string[] = [];
   const sink: ReflectorSink<Widget> = {
     listBegins: () => seen.push('list'),
-    replace: (objects, version) =>
-      seen.push(`replace ${objects.map((o) => o.metadata.name).join()} @${version}`),
+    prepare: (object) => object,
+    replace: (objects, version) => {
+      seen.push(`replace ${objects.map((o) => o.metadata.name).join()} @${version}`);
+      return Promise.resolve();
+    },
     observe: (type, object) =>
       seen.push(`${type} ${object.metadata.name} @${object.metadata.resourceVersion}`),
     progress: (version) => seen.push(`progress ${version}`),

@@ -1,8 +1,9 @@
 import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
+import type { Turns } from '../../base/turns.ts';
 import { Deadline } from './deadline.ts';
 import { KubeApiError, statusOf } from '../errors.ts';
-import { hasName, MalformedAnswerError, parsePage, versionIn, type Page } from './list-page.ts';
+import { hasName, MalformedAnswerError, named, parsePage, versionIn, type Page } from './list-page.ts';
 import { apiVersionOf, pathOf, type KubeObject, type ResourceType } from '../object.ts';
 import {
   KubeAnswerTooLargeError,
@@ -33,8 +34,10 @@ export type WatchEnd = 'closed' | 'expired' | 'refused' | 'broken' | 'idle' | 'g
 export interface ReflectorSink<T> {
   /** A list begins: whatever is known now, the list will know too. */
   listBegins(): void;
+  /** Makes ready what a list has brought, as it arrives; what comes back goes to {@link ReflectorSink.replace}. */
+  prepare(object: T): T;
   /** All there is, as of `resourceVersion`. */
-  replace(objects: readonly T[], resourceVersion: string): void;
+  replace(objects: readonly T[], resourceVersion: string): Promise<void>;
   observe(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
   /** Everything up to this version has been seen. */
   progress(resourceVersion: string): void;
@@ -51,12 +54,15 @@ export interface ReflectorOptions<T> {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
+  /** When long lists may be gone through. @defaultValue at once */
+  turns?: Turns | undefined;
   /** Takes out of each object what nobody reads, as it arrives; keeps name, namespace, uid and resourceVersion. */
   prune?: ((object: T) => T) | undefined;
   onNotice?: ((notice: ReflectorNotice) => void) | undefined;
 }
 
 const PAGE_SIZE = 500;
+const ITEMS_A_TURN = 20;
 const SMALLEST_PAGE = 10;
 const LARGEST_PAGE = 32_000;
 const PAGE_DEADLINE_MS = 90_000;
@@ -142,24 +148,29 @@ export class Reflector<T extends KubeObject> {
     let version = '';
     let next: string | undefined;
     do {
-      const page = await this.#page(next, signal);
+      const page = await this.#page(next, signal, (item) => objects.push(sink.prepare(this.#tidy(item))));
       pages++;
-      for (const item of page.items) objects.push(this.#tidy(item));
       version = page.version;
       next = page.next;
     } while (next !== undefined);
-    sink.replace(objects, version);
+    await sink.replace(objects, version);
     this.#version = version;
     this.#refusals = 0;
     const durationMs = clock.monotonic() - started;
     this.#notice({ kind: 'listed', resource: this.#resource, items: objects.length, pages, durationMs });
   }
 
-  async #page(next: string | undefined, signal: AbortSignal): Promise<Page<T>> {
+  /** Items are taken as they arrive: each may be of a megabyte, and nothing of it but what is kept is to stay. */
+  async #page(next: string | undefined, signal: AbortSignal, take: (item: T) => void): Promise<Page> {
+    const onItems = (items: readonly unknown[]): void => {
+      this.#alive();
+      for (const item of items) take(named(item, this.#path) as T);
+    };
     const request: KubeRequest = {
       method: 'GET',
       path: this.#path,
       query: { ...this.#selectors(), limit: this.#pageSize, continue: next },
+      onItems,
     };
     if (this.#options.metadataOnly === true) request.accept = METADATA_ONLY.list;
     const deadline = new Deadline(this.#options.clock, signal);
@@ -174,7 +185,13 @@ export class Reflector<T extends KubeObject> {
         if (refusal.isGone && next !== undefined) this.#pageSize = Math.min(this.#pageSize * 4, LARGEST_PAGE);
         throw refusal;
       }
-      return parsePage<T>(answer.body, this.#path);
+      const page = parsePage(answer.body, this.#path);
+      const { turns } = this.#options;
+      for (let i = 0; i < page.items.length; i += ITEMS_A_TURN) {
+        await turns?.take();
+        onItems(page.items.slice(i, i + ITEMS_A_TURN));
+      }
+      return page;
     } finally {
       deadline.clear();
     }

@@ -1,6 +1,7 @@
 import { sha256Base32 } from '../../base/hash.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
+import { withoutEnding } from '../../base/text.ts';
 import type { Metrics } from './metrics.ts';
 import { microTime } from './micro-time.ts';
 import type { KubeAnswer, KubePort } from '../port.ts';
@@ -290,7 +291,7 @@ export class EventRecorder implements Recorder {
 /** `<object>.<hash>`: the same for each try of one event, so that a lost answer makes no second one. */
 function eventName(object: string, parts: readonly string[]): string {
   const hash = sha256Base32(...parts).slice(0, 16);
-  return `${object.slice(0, NAME_LENGTH - 17).replace(/[.-]+$/, '')}.${hash}`;
+  return `${withoutEnding(object.slice(0, NAME_LENGTH - 17), '.-')}.${hash}`;
 }
 
 /** The text in at most `bytes` bytes of UTF-8, whole characters, with an ellipsis where it was cut. */

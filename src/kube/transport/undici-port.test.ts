@@ -57,6 +57,53 @@ async function take(events: AsyncIterable<WatchLine>, count: number): Promise<Wa
   return lines;
 }
 
+function item(i: number): string {
+  return `{"metadata":{"name":"pod-${i}"},"spec":{"text":"${'x'.repeat(20_000)}"}}`;
+}
+
+describe('UndiciKubePort.request of a list', () => {
+  // S3: 500 objects of a megabyte may be on one page.
+  it('hands out its items as they arrive, and what stands around them at the end', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[');
+      for (let i = 0; i < 500; i++) response.write(`${i === 0 ? '' : ','}${item(i)}`);
+      response.end('],"x":1}');
+    });
+    const names: string[] = [];
+    let calls = 0;
+    const answer = await portTo({ server: url }).request({
+      ...get,
+      onItems: (items) => {
+        calls += 1;
+        for (const { metadata } of items as { metadata: { name: string } }[]) names.push(metadata.name);
+      },
+    });
+    expect(names).toEqual(Array.from({ length: 500 }, (_, i) => `pod-${i}`));
+    expect(calls).toBeGreaterThan(100);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { kind: 'PodList', metadata: { resourceVersion: '7' }, items: [], x: 1 },
+    });
+  });
+
+  it('is refused where it is none, or ends too soon', async () => {
+    for (const body of ['{"items":[1,]}', '{"items":[{"a":1}', '<html>']) {
+      const { url } = await serve((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      });
+      const reading = portTo({ server: url }).request({ ...get, onItems: () => undefined });
+      await expect(reading).rejects.toBeInstanceOf(KubeTransportError);
+    }
+  });
+
+  it('is whole where it is a refusal', async () => {
+    const { url } = await serve((_request, response) => json(response, 410, { reason: 'Expired' }));
+    const answer = await portTo({ server: url }).request({ ...get, onItems: () => undefined });
+    expect(answer).toMatchObject({ status: 410, body: { reason: 'Expired' } });
+  });
+});
+
 describe('UndiciKubePort.request', () => {
   it('makes 200 calls on at most 16 connections over TLS, presenting the client certificate', async () => {
     const users: string[] = [];

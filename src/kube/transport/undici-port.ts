@@ -1,9 +1,13 @@
 import { exactJson } from '../../base/exact-json.ts';
 import { request as send, type Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
+import { JsonList } from '../../base/json-list.ts';
+import { JsonLimitError, type JsonLimits } from '../../base/json-size.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
+import { withoutEnding } from '../../base/text.ts';
 import { AgentPair } from './agents.ts';
 import { CachedAccess, type AccessSource, type ClusterAccess } from './auth.ts';
-import { parseJson } from './json.ts';
+import { parseJson, parseSafeJson } from './json.ts';
 import {
   KubeAnswerTooLargeError,
   KubeTransportError,
@@ -36,6 +40,8 @@ export interface UndiciKubePortOptions {
    * @defaultValue 30000
    */
   silenceMs?: number | undefined;
+  /** When long answers may be parsed. @defaultValue at once */
+  turns?: Turns | undefined;
   /** Called once for each exchange with the API server, for metrics; a repeated call after a 401 counts twice. */
   onCall?: ((call: PortCall) => void) | undefined;
 }
@@ -50,6 +56,11 @@ export interface PortCall {
   /** From sending to the headers of the answer, milliseconds. */
   durationMs: number;
 }
+
+/** Shorter answers are parsed without waiting for a turn, bytes. */
+const SMALL_BODY = 16_384;
+/** Whatever the API server can store is read: what is too much for the operator is for its caches to say. */
+const ITEM_LIMITS: JsonLimits = { bytes: 32 * 1024 * 1024, values: 8_000_000, depth: 10_000 };
 
 type Response = Dispatcher.ResponseData;
 
@@ -83,7 +94,7 @@ export class UndiciKubePort implements KubePort {
       return {
         status: response.statusCode,
         headers: headersOf(response),
-        body: await this.#bodyOf(response),
+        body: await this.#bodyOf(response, request.onItems),
       };
     } catch (error) {
       throw this.#explained(error, request);
@@ -182,7 +193,10 @@ export class UndiciKubePort implements KubePort {
     }
   }
 
-  async #bodyOf(response: Response): Promise<unknown> {
+  async #bodyOf(response: Response, onItems?: (items: readonly unknown[]) => void): Promise<unknown> {
+    if (onItems !== undefined && response.statusCode === 200 && isJson(response)) {
+      return this.#listOf(response, onItems);
+    }
     const limit = this.#options.maxAnswerBytes ?? 128 * 1024 * 1024;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -193,13 +207,37 @@ export class UndiciKubePort implements KubePort {
       chunks.push(chunk);
     }
     if (bytes === 0) return undefined;
+    if (bytes > SMALL_BODY) await this.#turns.take();
     const text = Buffer.concat(chunks).toString('utf8');
+    if (bytes > SMALL_BODY) await this.#turns.take();
     const parsed = parseJson(text);
     if (parsed !== undefined) return parsed;
     if (response.statusCode < 300 && isJson(response)) {
       throw new KubeTransportError('an answer that claims to be JSON is none', { maybeSent: true });
     }
     return text;
+  }
+
+  /** A list as it arrives: no more of it is in memory than one item, and what is made of those before. */
+  async #listOf(response: Response, take: (items: readonly unknown[]) => void): Promise<unknown> {
+    const list = new JsonList({ member: 'items', limits: ITEM_LIMITS, parse: parseSafeJson, take });
+    try {
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        await this.#turns.take();
+        list.push(chunk);
+      }
+      return list.end();
+    } catch (error) {
+      if (error instanceof SyntaxError) {
+        throw new KubeTransportError('an answer that claims to be JSON is none', { maybeSent: true });
+      }
+      if (error instanceof JsonLimitError) throw new KubeAnswerTooLargeError(`a list: ${error.message}`);
+      throw error;
+    }
+  }
+
+  get #turns(): Turns {
+    return this.#options.turns ?? noTurns;
   }
 
   #explained(error: unknown, request: KubeRequest): Error {
@@ -214,7 +252,7 @@ export class UndiciKubePort implements KubePort {
 function urlOf(server: string, request: KubeRequest): URL {
   const url = new URL(server);
   // A server behind a gateway has a path of its own.
-  url.pathname = url.pathname.replace(/\/+$/, '') + request.path;
+  url.pathname = withoutEnding(url.pathname, '/') + request.path;
   for (const [name, value] of Object.entries(request.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }

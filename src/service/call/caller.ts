@@ -1,8 +1,11 @@
 import { exactJson } from '../../base/exact-json.ts';
 import type { SecretSet } from '../../base/masking/secret-set.ts';
 import type { Clock } from '../../base/clock.ts';
+import { valuesOf } from '../../base/json-size.ts';
+import { MemoryBudgetError, weightOf, type Hold, type MemoryShare } from '../../base/memory-budget.ts';
 import { Priority, type Lane } from '../../base/priority.ts';
 import { parseRetryAfter } from '../../base/retry-after.ts';
+import type { Turns } from '../../base/turns.ts';
 import { ServiceError } from '../errors.ts';
 import type { Breaker, Ticket } from '../pace/breaker.ts';
 import type { Pace, Permit } from '../pace/pace.ts';
@@ -18,7 +21,8 @@ import {
   serviceMessageOf,
   transportServiceError,
 } from './classify.ts';
-import { BadAnswer } from './decode.ts';
+import { BadAnswer, textOf } from './decode.ts';
+import type { ListReading } from './list-reading.ts';
 import { BadId, fillPath } from './path.ts';
 import type { Session, Token } from './session.ts';
 import type { Stamps } from './stamps.ts';
@@ -33,12 +37,29 @@ export interface CallSpec {
   body?: { json: unknown } | { bytes: Uint8Array; contentType: string } | undefined;
   /** Bytes of the largest answer; default: that of a record. */
   maxBytes?: number | undefined;
+  /** The answer is no JSON. */
+  isText?: boolean | undefined;
   /** Sent without a token: the login, and the list of login providers. */
   anonymous?: boolean | undefined;
 }
 
 /** Makes a value of a 2xx answer; throws {@link BadAnswer}. */
 export type Decoder<T> = (answer: PortAnswer) => T;
+
+/** How the answer of one attempt is read: as it arrives, or as a whole. */
+interface Reading<T> {
+  list?: ListReading<unknown>;
+  decode: Decoder<T>;
+}
+
+/** Smaller bodies are neither weighed nor charged, bytes. */
+const SMALL_BODY = 16_384;
+/** What a call takes by itself: its connection, and what waits there of the answer, bytes. */
+const CALL_BYTES = 131_072;
+/** What weighs more is charged for a while after it was read, since whoever asked has it in hand, bytes. */
+const SMALL_RECORD = 65_536;
+/** For so long: the more it weighs the longer, milliseconds. */
+const inHandMs = (weight: number): number => Math.min((weight / 16_384) * 1_000, 60_000);
 
 /** One finished call, for metrics. */
 export interface CallReport {
@@ -66,6 +87,10 @@ export interface CallerOptions {
   clockSkew: ClockSkew;
   headersFor(token: string | undefined): Record<string, string>;
   recordBytes: number;
+  /** Values of one record's answer. */
+  recordValues: number;
+  memory: MemoryShare;
+  turns: Turns;
   timeoutMs: number;
   report(call: CallReport): void;
   /** What no error may show. */
@@ -82,16 +107,41 @@ type Attempt<T> =
  */
 export class Caller {
   readonly #options: CallerOptions;
+  /** Lets go of what is charged for a while. */
+  readonly #inHand = new Set<() => void>();
 
   constructor(options: CallerOptions) {
     this.#options = options;
   }
 
   async read<T>(spec: CallSpec, decode: Decoder<T>, options: CallOptions = {}): Promise<Read<T>> {
-    const attempt = await this.call(spec, decode, options);
-    if (attempt.kind === 'ok') return { kind: 'found', record: attempt.value, startedAt: attempt.startedAt };
-    if (attempt.error.status === 404) return { kind: 'missing', startedAt: attempt.startedAt };
-    return { kind: 'unknown', error: attempt.error };
+    return readOf(await this.call(spec, decode, options));
+  }
+
+  /** Reads a list as it arrives; `begin` makes a new reading for each attempt. */
+  async readList<Entry>(
+    spec: CallSpec,
+    begin: () => ListReading<Entry>,
+    options: CallOptions = {},
+  ): Promise<Read<readonly Entry[]>> {
+    let weight = 0;
+    const attempt = await this.#call(
+      spec,
+      () => {
+        const list = begin();
+        const decode = ({ body }: PortAnswer): readonly Entry[] => {
+          // A port that does not hand out pieces has it all.
+          if (body.byteLength > 0) list.push(body);
+          const entries = list.end();
+          ({ weight } = list);
+          return entries;
+        };
+        return { list, decode };
+      },
+      options,
+    );
+    const read = readOf(attempt);
+    return read.kind === 'found' ? { ...read, weight } : read;
   }
 
   async write<T>(
@@ -116,13 +166,17 @@ export class Caller {
   }
 
   /** One call, with one more after a new login where the first was answered 401. */
-  async call<T>(spec: CallSpec, decode: Decoder<T>, options: CallOptions): Promise<Attempt<T>> {
+  call<T>(spec: CallSpec, decode: Decoder<T>, options: CallOptions): Promise<Attempt<T>> {
+    return this.#call(spec, () => ({ decode }), options);
+  }
+
+  async #call<T>(spec: CallSpec, begin: () => Reading<T>, options: CallOptions): Promise<Attempt<T>> {
     options.signal?.throwIfAborted();
-    if (spec.anonymous) return this.#attempt(spec, decode, options, undefined);
+    if (spec.anonymous) return this.#attempt(spec, begin(), options, undefined);
     const { session } = this.#options;
     const first = await session.token(options.signal);
     if (first.kind === 'error') return this.#unsent(spec, options, reword(spec, first.error));
-    const attempt = await this.#attempt(spec, decode, options, first.token);
+    const attempt = await this.#attempt(spec, begin(), options, first.token);
     if (!isUnauthorized(attempt)) return attempt;
     const renewed = await session.renew(first.token, options.signal);
     if (renewed === undefined) return attempt;
@@ -132,21 +186,21 @@ export class Caller {
         ? attempt
         : this.#unsent(spec, options, reword(spec, renewed.error));
     }
-    const second = await this.#attempt(spec, decode, options, renewed.token);
+    const second = await this.#attempt(spec, begin(), options, renewed.token);
     if (isUnauthorized(second)) session.refusedFresh(second.error);
     return second;
   }
 
   async #attempt<T>(
     spec: CallSpec,
-    decode: Decoder<T>,
+    reading: Reading<T>,
     options: CallOptions,
     token: Token | undefined,
   ): Promise<Attempt<T>> {
     const { clock, pace, breaker, stamps } = this.#options;
-    let request: PortRequest;
+    let path: string;
     try {
-      request = this.#request(spec, options, token);
+      path = fillPath(spec.template, spec.params ?? {}, spec.query);
     } catch (error) {
       if (!(error instanceof BadId)) throw error;
       return this.#unsent(spec, options, fail(spec, 'BadId', { detail: error.message }));
@@ -172,11 +226,32 @@ export class Caller {
       turn.permit.refund();
       return this.#refusedByBreaker(spec, options, entry, waitedMs);
     }
+    // Of what is sent, until the answer comes; then of the answer.
+    const hold = this.#options.memory.open('answers');
+    // Only now: what stands in line must not hold what it will send.
+    const request = this.#request(spec, options, token, { path, hold, list: reading.list });
+    try {
+      await hold.set(CALL_BYTES + sizeOf(request.body), options.signal);
+    } catch (error) {
+      hold.release();
+      turn.permit.refund();
+      breaker.undecided(entry.ticket);
+      if (!(error instanceof MemoryBudgetError)) throw error;
+      return this.#unsent(spec, options, fail(spec, 'MemoryFull', { detail: error.message }), waitedMs);
+    }
     const startedAt = stamps.next();
     options.onStart?.(startedAt);
-    const outcome = await this.#send(request, spec, options, turn.permit, entry.ticket);
+    let outcome: Outcome;
+    try {
+      outcome = await this.#send(request, spec, options, turn.permit, entry.ticket);
+      outcome = await this.#weighed(outcome, spec, options, hold);
+    } catch (error) {
+      hold.release();
+      throw error;
+    }
     const endedAt = stamps.next();
-    const attempt = this.#judge(outcome, spec, decode, { startedAt, endedAt });
+    const attempt = this.#judge(outcome, spec, reading.decode, { startedAt, endedAt });
+    this.#letGo(hold, outcome);
     const status = outcome.kind === 'answer' ? outcome.answer.status : undefined;
     this.#report(spec, options, { status, ms: endedAt - startedAt, waitedMs }, attempt);
     return attempt;
@@ -189,9 +264,7 @@ export class Caller {
     options: CallOptions,
     permit: Permit,
     ticket: Ticket,
-  ): Promise<
-    { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean }
-  > {
+  ): Promise<Outcome> {
     const { port, breaker, clock, clockSkew, pace, session, secrets } = this.#options;
     const sentAt = clock.now();
     try {
@@ -210,7 +283,7 @@ export class Caller {
       const failure = asTransportError(error);
       const told = transportServiceError(spec.method, spec.template, failure, secrets);
       if (failure.code === 'NotAllowed') breaker.undecided(ticket);
-      else if (failure.code === 'TooLarge') breaker.succeeded(ticket);
+      else if (failure.code === 'TooLarge' || failure.code === 'MemoryFull') breaker.succeeded(ticket);
       else breaker.failed(ticket, told);
       return { kind: 'none', error: told, maybeSent: failure.maybeSent };
     } finally {
@@ -218,9 +291,52 @@ export class Caller {
     }
   }
 
+  /** Sees to it that there is room for what comes of the answer, before it is parsed, and takes its turn for that. */
+  async #weighed(outcome: Outcome, spec: CallSpec, { signal }: CallOptions, hold: Hold): Promise<Outcome> {
+    if (outcome.kind === 'none') return outcome;
+    const { body } = outcome.answer;
+    const bytes = body.byteLength;
+    if (bytes < SMALL_BODY) return outcome;
+    const { turns, recordValues } = this.#options;
+    await turns.take();
+    const limits = { bytes: Infinity, values: recordValues, depth: Infinity };
+    const weight = weightOf(bytes, valuesWithin(body, limits));
+    try {
+      await hold.set(bytes + weight, signal);
+    } catch (error) {
+      if (!(error instanceof MemoryBudgetError)) throw error;
+      return { kind: 'none', error: fail(spec, 'MemoryFull', { detail: error.message }), maybeSent: true };
+    }
+    await turns.take();
+    const text = spec.isText === true ? undefined : textOf(body);
+    await turns.take();
+    return { ...outcome, weight, answer: { ...outcome.answer, ...(text === undefined ? {} : { text }) } };
+  }
+
+  /** The body is let go of; what was made of it is charged for as long as it may be in hand. */
+  #letGo(hold: Hold, outcome: Outcome): void {
+    const weight = outcome.kind === 'answer' ? (outcome.weight ?? 0) : 0;
+    if (weight <= SMALL_RECORD) {
+      hold.release();
+      return;
+    }
+    hold.trySet(weight);
+    const letGo = (): void => {
+      timer.cancel();
+      hold.release();
+      this.#inHand.delete(letGo);
+    };
+    const timer = this.#options.clock.setTimer(inHandMs(weight), letGo);
+    this.#inHand.add(letGo);
+  }
+
+  /** Nothing is charged any more for what was read. */
+  close(): void {
+    for (const letGo of this.#inHand) letGo();
+  }
+
   #judge<T>(
-    outcome:
-      { kind: 'answer'; answer: PortAnswer } | { kind: 'none'; error: ServiceError; maybeSent: boolean },
+    outcome: Outcome,
     spec: CallSpec,
     decode: Decoder<T>,
     at: { startedAt: number; endedAt: number },
@@ -239,7 +355,7 @@ export class Caller {
         return { kind: 'ok', value: decode(answer), ...at };
       } catch (error) {
         if (!(error instanceof BadAnswer)) throw error;
-        const told = fail(spec, 'BadAnswer', { status: answer.status, detail: error.message });
+        const told = fail(spec, error.code, { status: answer.status, detail: error.message });
         return { kind: 'failed', effect: 'unknown', error: told, ...at };
       }
     }
@@ -276,16 +392,24 @@ export class Caller {
     return attempt;
   }
 
-  #request(spec: CallSpec, options: CallOptions, token: Token | undefined): PortRequest {
+  #request(
+    spec: CallSpec,
+    options: CallOptions,
+    token: Token | undefined,
+    { path, hold, list }: { path: string; hold: Hold; list: ListReading<unknown> | undefined },
+  ): PortRequest {
     const headers = this.#options.headersFor(token?.value);
     const { body } = spec;
     if (body !== undefined) headers['content-type'] = 'json' in body ? 'application/json' : body.contentType;
     return {
       method: spec.method,
-      path: fillPath(spec.template, spec.params ?? {}, spec.query),
+      path,
       headers,
+      hold,
+      ...(list === undefined ? {} : { sink: list }),
       ...(body === undefined ? {} : { body: 'json' in body ? exactJson(body.json) : body.bytes }),
       maxBytes: spec.maxBytes ?? this.#options.recordBytes,
+      ...(list !== undefined || spec.isText === true ? {} : { maxValues: this.#options.recordValues }),
       timeoutMs: options.timeoutMs ?? this.#options.timeoutMs,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
@@ -299,6 +423,30 @@ export class Caller {
   ): void {
     const outcome = attempt.kind === 'ok' ? 'ok' : attempt.error.code;
     this.#options.report({ method, template, outcome, lane: priority?.lane ?? 'normal', ...times });
+  }
+}
+
+/** How a call ended at the port. */
+type Outcome =
+  | { kind: 'answer'; answer: PortAnswer; weight?: number }
+  | { kind: 'none'; error: ServiceError; maybeSent: boolean };
+
+function readOf<T>(attempt: Attempt<T>): Read<T> {
+  if (attempt.kind === 'ok') return { kind: 'found', record: attempt.value, startedAt: attempt.startedAt };
+  if (attempt.error.status === 404) return { kind: 'missing', startedAt: attempt.startedAt };
+  return { kind: 'unknown', error: attempt.error };
+}
+
+function sizeOf(body: string | Uint8Array | undefined): number {
+  return body?.length ?? 0;
+}
+
+/** Values of a body; the limit where it holds more, which is for the decoder to refuse. */
+function valuesWithin(body: Uint8Array, limits: Parameters<typeof valuesOf>[1]): number {
+  try {
+    return valuesOf(body, limits);
+  } catch {
+    return limits.values;
   }
 }
 

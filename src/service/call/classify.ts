@@ -60,7 +60,7 @@ export function serviceMessageOf(answer: PortAnswer, secrets: Pick<SecretSet, 'm
   if (answer.body.byteLength === 0 || answer.body.byteLength > longestErrorBody) return undefined;
   let body: unknown;
   try {
-    body = decodeJson(answer.body, 16);
+    body = decodeJson(answer, { depth: 16, values: longestErrorBody });
   } catch {
     // HTML, text and nothing are met (service-behaviour.md 6); the status says enough.
     return undefined;

@@ -54,7 +54,7 @@ export function createBlobs(caller: Caller, decoders: Decoders): Blobs {
         };
       }
       return caller.read(
-        { method: 'GET', template: downloadTemplate, params },
+        { method: 'GET', template: downloadTemplate, params, isText: true },
         (answer) => answer.body,
         options,
       );

@@ -35,14 +35,14 @@ export function createBoxes(caller: Caller, decoders: Decoders): Boxes {
     remove: (id, options) =>
       caller.write({ method: 'DELETE', template, params: { box_id: id } }, decoders.nothing, options),
     versions: (id, options) =>
-      caller.read(
+      caller.readList(
         {
           method: 'GET',
           template: `${template}/versions`,
           params: { box_id: id },
           maxBytes: decoders.listBytes,
         },
-        decoders.boxes,
+        decoders.versions,
         options,
       ),
   };

@@ -1,12 +1,15 @@
 import type { Decoder } from '../call/caller.ts';
 import { BadAnswer, decodeJson, decodeText, isObject } from '../call/decode.ts';
+import { ListReading } from '../call/list-reading.ts';
 import type { ProviderRecord, WorkspaceRecord } from '../models/account.ts';
 import type { BoxRecord } from '../models/box.ts';
 import type { ActivityRecord, AnyRecord, BlobRecord } from '../models/common.ts';
+import type { JsonLimits } from '../../base/json-size.ts';
 import {
   activityFields,
   blobFields,
   boxFields,
+  entryParts,
   instanceFields,
   operationFields,
   providerFields,
@@ -15,9 +18,12 @@ import {
 } from '../models/fields.ts';
 import type { InstanceRecord, InstanceServiceRecord, OperationRecord } from '../models/instance.ts';
 import type { Fields } from '../models/parse.ts';
-import { checkRecord, checkRecords, objectOf } from '../models/parse.ts';
+import { checkRecord, objectOf } from '../models/parse.ts';
 import type { PortAnswer } from '../port.ts';
 import type { LoginProvidersRecord } from './security.ts';
+
+/** Begins to read a list. */
+export type ListDecoder<Entry> = () => ListReading<Entry>;
 
 /** How the answers of all families are read: one place for depth, strictness and what an empty body means. */
 export interface Decoders {
@@ -25,21 +31,23 @@ export interface Decoders {
   listBytes: number;
   /** With an id: the record must carry it. */
   box(id?: string): Decoder<BoxRecord>;
-  boxes: Decoder<readonly BoxRecord[]>;
+  boxes: ListDecoder<BoxRecord>;
+  /** With everything that the entries hold. */
+  versions: ListDecoder<BoxRecord>;
   instance(id?: string): Decoder<InstanceRecord>;
-  instances: Decoder<readonly InstanceRecord[]>;
+  instances: ListDecoder<InstanceRecord>;
   /**
    * For operations, whose answers the interface document leaves open: the record if that is what came, else
    * nothing. HTML is no answer of the service.
    */
   ifInstance(id: string): Decoder<InstanceRecord | undefined>;
   runningService: Decoder<InstanceServiceRecord>;
-  operations: Decoder<readonly OperationRecord[]>;
-  activity: Decoder<readonly ActivityRecord[]>;
+  operations: ListDecoder<OperationRecord>;
+  activity: ListDecoder<ActivityRecord>;
   workspace(id: string): Decoder<WorkspaceRecord>;
-  workspaces: Decoder<readonly WorkspaceRecord[]>;
+  workspaces: ListDecoder<WorkspaceRecord>;
   provider(id: string): Decoder<ProviderRecord>;
-  providers: Decoder<readonly ProviderRecord[]>;
+  providers: ListDecoder<ProviderRecord>;
   blob: Decoder<BlobRecord>;
   loginToken: Decoder<string>;
   loginProviders: Decoder<LoginProvidersRecord>;
@@ -50,22 +58,28 @@ export interface Decoders {
   optional<T>(decode: Decoder<T>): Decoder<T | undefined>;
 }
 
-export function createDecoders(listBytes: number, depth: number): Decoders {
-  const json = (answer: PortAnswer): unknown => decodeJson(answer.body, depth);
+/** @param limits - of one record, and of one entry of a list. */
+export function createDecoders(listBytes: number, limits: JsonLimits): Decoders {
+  const json = (answer: PortAnswer): unknown => decodeJson(answer, limits);
   const one =
     <T extends AnyRecord>(fields: Fields, id?: string): Decoder<T> =>
     (answer) =>
       checkRecord(json(answer), fields, 'strict', id) as T;
   const many =
-    <T extends AnyRecord>(fields: Fields): Decoder<readonly T[]> =>
-    (answer) =>
-      checkRecords(json(answer), fields) as T[];
+    <T extends AnyRecord>(fields: Fields, parts?: readonly string[]): ListDecoder<T> =>
+    () =>
+      new ListReading<T>(limits, (entry) => {
+        // An entry without an id spoils the whole, since it could be any record.
+        const record = checkRecord(entry, fields, 'entry');
+        return (parts === undefined ? record : partsOf(record, parts)) as T;
+      });
   return {
     listBytes,
     box: (id) => one<BoxRecord>(boxFields, id),
-    boxes: many<BoxRecord>(boxFields),
+    boxes: many<BoxRecord>(boxFields, entryParts.boxes),
+    versions: many<BoxRecord>(boxFields),
     instance: (id) => one<InstanceRecord>(instanceFields, id),
-    instances: many<InstanceRecord>(instanceFields),
+    instances: many<InstanceRecord>(instanceFields, entryParts.instances),
     ifInstance: (id) => (answer) => {
       refuseHtml(answer);
       try {
@@ -76,18 +90,20 @@ export function createDecoders(listBytes: number, depth: number): Decoders {
       }
     },
     runningService: one<InstanceServiceRecord & AnyRecord>(serviceFields),
-    operations: many<OperationRecord>(operationFields),
-    activity: (answer) => {
-      const value = json(answer);
-      if (!Array.isArray(value)) throw new BadAnswer('the answer is not a list');
+    operations: many<OperationRecord>(operationFields, entryParts.operations),
+    activity: () => {
       const check = objectOf(activityFields);
       // Lines are only shown: one that is no object is left out.
-      return value.filter((line) => check(line, 'entry') === undefined) as ActivityRecord[];
+      return new ListReading<ActivityRecord>(limits, (line) =>
+        check(line, 'entry') === undefined
+          ? partsOf(line as ActivityRecord, Object.keys(activityFields))
+          : undefined,
+      );
     },
     workspace: (id) => one<WorkspaceRecord>(workspaceFields, id),
-    workspaces: many<WorkspaceRecord>(workspaceFields),
+    workspaces: many<WorkspaceRecord>(workspaceFields, entryParts.workspaces),
     provider: (id) => one<ProviderRecord>(providerFields, id),
-    providers: many<ProviderRecord>(providerFields),
+    providers: many<ProviderRecord>(providerFields, entryParts.providers),
     blob: (answer) => {
       const value = json(answer);
       if (!isObject(value) || typeof value['url'] !== 'string' || value['url'] === '') {
@@ -97,7 +113,7 @@ export function createDecoders(listBytes: number, depth: number): Decoders {
       if (wrong !== undefined) throw new BadAnswer(`the blob record is not ${wrong}`);
       return value as BlobRecord;
     },
-    loginToken: (answer) => readToken(answer, depth),
+    loginToken: (answer) => readToken(answer, limits),
     loginProviders: (answer) => {
       const value = json(answer);
       if (!isObject(value)) throw new BadAnswer('the answer is not an object');
@@ -112,6 +128,13 @@ export function createDecoders(listBytes: number, depth: number): Decoders {
   };
 }
 
+/** Only what is looked at: the rest of a long list would be kept for nothing. */
+function partsOf<T extends Readonly<Record<string, unknown>>>(record: T, parts: readonly string[]): T {
+  return Object.fromEntries(
+    parts.filter((name) => record[name] !== undefined).map((name) => [name, record[name]]),
+  ) as T;
+}
+
 /** A page with status 200 comes from something in between, a login page of a proxy for instance. */
 function refuseHtml(answer: PortAnswer): void {
   const type = answer.headers['content-type'] ?? '';
@@ -119,11 +142,11 @@ function refuseHtml(answer: PortAnswer): void {
   if (/\bhtml\b/i.test(type) || head.startsWith('<')) throw new BadAnswer('the body is HTML');
 }
 
-function readToken(answer: PortAnswer, depth: number): string {
+function readToken(answer: PortAnswer, limits: JsonLimits): string {
   const bare = decodeText(answer.body).trim();
   let token: unknown = bare;
   if (/^[[{"]/.test(bare)) {
-    const value = decodeJson(answer.body, depth);
+    const value = decodeJson(answer, limits);
     token = isObject(value) ? value['token'] : value;
   } else {
     refuseHtml(answer);

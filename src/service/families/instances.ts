@@ -101,13 +101,13 @@ export function createInstances(caller: Caller, decoders: Decoders): Instances {
         options,
       ),
     operations: (id, options) =>
-      caller.read(
+      caller.readList(
         { method: 'GET', template: `${template}/operations`, params: of(id), maxBytes: decoders.listBytes },
         decoders.operations,
         options,
       ),
     activity: (id, operation, options) =>
-      caller.read(
+      caller.readList(
         {
           method: 'GET',
           template: `${template}/activity`,
@@ -130,6 +130,7 @@ export function createInstances(caller: Caller, decoders: Decoders): Instances {
             event: query.event,
             operation: query.operation,
           },
+          isText: true,
         },
         decoders.text,
         options,

@@ -12,7 +12,7 @@ export interface Providers {
 export function createProviders(caller: Caller, decoders: Decoders): Providers {
   return {
     list: (options) =>
-      caller.read(
+      caller.readList(
         { method: 'GET', template: '/services/providers', maxBytes: decoders.listBytes },
         decoders.providers,
         options,

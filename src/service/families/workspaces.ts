@@ -1,6 +1,5 @@
 import type { Caller } from '../call/caller.ts';
-import type { Decoder } from '../call/caller.ts';
-import type { Decoders } from './decoders.ts';
+import type { Decoders, ListDecoder } from './decoders.ts';
 import type { ProviderRecord, WorkspaceRecord } from '../models/account.ts';
 import type { BoxRecord } from '../models/box.ts';
 import type { InstanceRecord } from '../models/instance.ts';
@@ -31,10 +30,10 @@ export function createWorkspaces(caller: Caller, decoders: Decoders): Workspaces
   const list = <T>(
     path: string,
     id: string | undefined,
-    decode: Decoder<T>,
+    decode: ListDecoder<T>,
     options: ListOptions = {},
-  ): Promise<Read<T>> =>
-    caller.read(
+  ): Promise<Read<readonly T[]>> =>
+    caller.readList(
       {
         method: 'GET',
         template: path,

@@ -36,6 +36,18 @@ export const boxFields: Fields = {
   version,
 };
 
+/**
+ * What is kept of an entry of a list, by what the list is of. An entry serves to notice change, and to find a record
+ * that is then read singly (service-behaviour.md 2.4): the rest of it is let go as soon as it has come.
+ */
+export const entryParts = {
+  boxes: ['id', 'uri', 'schema', 'name', 'owner', 'created', 'updated'],
+  instances: ['id', 'uri', 'schema', 'name', 'owner', 'created', 'updated', 'state', 'operation', 'tags'],
+  operations: ['id', 'created', 'updated', 'state', 'username', 'operation'],
+  workspaces: ['id', 'schema', 'name', 'email'],
+  providers: ['id', 'name', 'type', 'state'],
+} as const satisfies Record<string, readonly string[]>;
+
 const machine = objectOf({ name: text, state: text, address: anyObject });
 
 export const serviceFields: Fields = { type: text, id: text, machines: listOf(machine) };

@@ -90,9 +90,3 @@ export function checkRecord(value: unknown, fields: Fields, mode: Mode, id?: str
   }
   return value as AnyRecord;
 }
-
-/** A list of records; an entry without an id spoils the whole, since it could be any record. */
-export function checkRecords(value: unknown, fields: Fields): AnyRecord[] {
-  if (!Array.isArray(value)) throw new BadAnswer('the answer is not a list');
-  return value.map((entry) => checkRecord(entry, fields, 'entry'));
-}

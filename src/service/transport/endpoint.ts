@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { withoutEnding } from '../../base/text.ts';
 import { createAddressCheck } from './addresses.ts';
 import { hostAllowed } from './hosts.ts';
 
@@ -72,5 +73,5 @@ export function parseEndpoint(text: string, rules: EndpointRules): Endpoint {
       `endpoint host ${host} is a ${refused} address, which is not called`,
     );
   }
-  return { origin: url.origin, host, base: url.pathname.replace(/\/+$/, '') };
+  return { origin: url.origin, host, base: withoutEnding(url.pathname, '/') };
 }

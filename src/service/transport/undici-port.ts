@@ -1,6 +1,8 @@
 import { Agent } from 'undici';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
+import { JsonLimitError } from '../../base/json-size.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
 import { proxyFor } from '../../base/proxy/settings.ts';
 import type { HttpProxy, ProxySettings } from '../../base/proxy/settings.ts';
 import { refusal } from '../../base/proxy/tunnel.ts';
@@ -11,7 +13,11 @@ import { directConnect, forwardConnect, tunnelConnect } from './connect.ts';
 import type { Endpoint, EndpointRules } from './endpoint.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { callFailure } from './failures.ts';
+import { Intake } from './intake.ts';
 import type { Resolve } from './resolve.ts';
+
+/** Of the body of a refusal nothing beyond this is looked into, bytes. */
+const REFUSAL_BYTES = 65_536;
 
 export interface UndiciPortOptions extends EndpointRules {
   /** `https://host[:port][/base]`, without userinfo, query and fragment. */
@@ -29,6 +35,8 @@ export interface UndiciPortOptions extends EndpointRules {
   /** Connections at one time. @default no limit but the client's calls in flight */
   connections?: number | undefined;
   clock: Clock;
+  /** When lists may be read, a piece at a time. @default at once */
+  turns?: Turns | undefined;
   /** Turns a host name into addresses; for tests. @default the system's */
   resolve?: Resolve | undefined;
 }
@@ -67,7 +75,7 @@ export function createUndiciPort(options: UndiciPortOptions): ClosablePort {
   return {
     async send(request) {
       if (closed) throw new ServiceTransportError('Refused', 'the port is closed', { maybeSent: false });
-      const answer = send(agent, route, request, options.clock);
+      const answer = send(agent, route, request, options);
       underWay.add(answer);
       try {
         return await answer;
@@ -122,7 +130,12 @@ function routeTo({ origin, host, base }: Endpoint, options: UndiciPortOptions): 
   };
 }
 
-function send(agent: Agent, route: Route, request: PortRequest, clock: Clock): Promise<PortAnswer> {
+function send(
+  agent: Agent,
+  route: Route,
+  request: PortRequest,
+  { clock, turns = noTurns }: Pick<UndiciPortOptions, 'clock' | 'turns'>,
+): Promise<PortAnswer> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
     if (signal?.aborted) {
@@ -131,9 +144,11 @@ function send(agent: Agent, route: Route, request: PortRequest, clock: Clock): P
     }
     let controller: Dispatcher.DispatchController | undefined;
     let over = false;
+    const ended = new AbortController();
     const end = (finish: () => void, abort?: Error): void => {
       if (over) return;
       over = true;
+      ended.abort(new Error('the call is over'));
       timer.cancel();
       signal?.removeEventListener('abort', onAbort);
       finish();
@@ -154,7 +169,8 @@ function send(agent: Agent, route: Route, request: PortRequest, clock: Clock): P
     let status = 0;
     let headers: Record<string, string> = {};
     let size = 0;
-    const chunks: Buffer[] = [];
+    let intake: Intake | undefined;
+    const answer = (body: Uint8Array = new Uint8Array()): PortAnswer => ({ status, headers, body });
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
@@ -171,14 +187,33 @@ function send(agent: Agent, route: Route, request: PortRequest, clock: Clock): P
           fail(new ServiceTransportError('Refused', message, { maybeSent: false }));
         }
         if (Number(headers['content-length'] ?? 0) > request.maxBytes) fail(tooLarge(request.maxBytes));
+        const isGood = code >= 200 && code < 300;
+        intake = new Intake({
+          turns,
+          hold: request.hold,
+          sink: isGood ? request.sink : undefined,
+          keepBytes: isGood ? undefined : REFUSAL_BYTES,
+          mostBytes: Math.min(Number(headers['content-length'] ?? Infinity), request.maxBytes),
+          mostValues: isGood ? request.maxValues : undefined,
+          signal: ended.signal,
+          flow: { pause: () => controller?.pause(), resume: () => controller?.resume() },
+          onEnd: (error) => {
+            // What came is enough to know that the rest is of no use.
+            if (error === undefined) end(() => resolve(answer()), new Error('no more is wanted'));
+            else {
+              const why = error instanceof JsonLimitError ? 'TooLarge' : 'MemoryFull';
+              fail(new ServiceTransportError(why, error.message, { maybeSent: true }));
+            }
+          },
+        });
       },
       onResponseData(_, chunk) {
         size += chunk.byteLength;
         if (size > request.maxBytes) fail(tooLarge(request.maxBytes));
-        else if (!over) chunks.push(chunk);
+        else if (!over) intake?.push(chunk);
       },
       onResponseEnd() {
-        end(() => resolve({ status, headers, body: Buffer.concat(chunks) }));
+        void intake?.end().then((body) => end(() => resolve(answer(body))));
       },
       onResponseError(_, error) {
         fail(callFailure(error, controller !== undefined));

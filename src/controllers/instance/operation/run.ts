@@ -292,10 +292,10 @@ export class OperationRunner {
     const { memory, resource, now } = pass;
     memory.operation = undefined;
     const { attempts, aspect, fingerprint } = attemptOf(pass, current);
-    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     const carried = outcome !== 'Superseded';
     // Power is counted: somebody else may switch it back again and again. So is what gave way to somebody else.
     if (aspect !== 'power' && carried) attempts.succeeded(aspect, fingerprint);
+    const told = outcome === 'Failed' ? await readTelling(pass, record, current.event) : undefined;
     // Somebody who changed a value in the meantime may have had it brought to the machines instead of ours. Where
     // another one is declared by now, what was brought is known, and is not what was there before.
     const isSpoiled = variablesDiffer && (desired === undefined || desired.hash === current.changeHash);

@@ -9,7 +9,7 @@ export interface ScriptResult {
 /** Output beyond this is cut off, characters. */
 const MAX_OUTPUT = 1_000_000;
 
-const ECHO = /^echo\s+(.*)$/;
+const ECHO = /^echo\s(.*)$/;
 const EXIT = /^exit(?:\s+(\d{1,3}))?\s*(?:#.*)?$/;
 
 /**

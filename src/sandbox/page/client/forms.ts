@@ -14,7 +14,7 @@ function addressOf(form: HTMLFormElement): string {
     query.set(name, value);
   }
   const text = query.toString();
-  return form.action.replace(/\?.*$/, '') + (text === '' ? '' : `?${text}`);
+  return (form.action.split('?', 1)[0] ?? '') + (text === '' ? '' : `?${text}`);
 }
 
 /** Searches and filters as one types and chooses, and walks through lists without leaving them. */
