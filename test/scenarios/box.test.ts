@@ -118,7 +118,7 @@ describe('a box', () => {
     await world.delete('Box', 'near');
     await world.until(() => world.get('Box', 'inner') === undefined, 60_000);
     const told = world.events.filter(({ note }) => note.includes('Resources of other namespaces'));
-    expect(told).toMatchObject([{ type: 'Warning', regarding: { name: 'inner' } }]);
+    expect(told).toMatchObject([{ regarding: { name: 'inner' } }]);
     expect(told[0]?.note).not.toContain('outer');
   });
 

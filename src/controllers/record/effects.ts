@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
-import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
