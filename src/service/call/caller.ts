@@ -244,7 +244,8 @@ export class Caller {
     let outcome: Outcome;
     try {
       outcome = await this.#send(request, spec, options, turn.permit, entry.ticket);
-      outcome = await this.#weighed(outcome, spec, options, hold);
+      // A list is weighed entry by entry, as it is read.
+      if (reading.list === undefined) outcome = await this.#weighed(outcome, spec, options, hold);
     } catch (error) {
       hold.release();
       throw error;
