@@ -18,8 +18,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a create that another process may have sent counts as not sent',
     file: 'controllers/record/reconciler.ts',
-    find: "memory.intent = { text, seenAt: now, outcome: 'unknown' };",
-    replace: "memory.intent = { text, seenAt: now, outcome: 'unsent' };",
+    find: "memory.intent = { text: noted, seenAt: now, outcome: 'unknown' };",
+    replace: "memory.intent = { text: noted, seenAt: now, outcome: 'unsent' };",
     workloads: ['instance with'],
   },
   {
@@ -46,7 +46,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'metadata is written without the version that was seen',
-    file: 'controllers/record/effects.ts',
+    file: 'controllers/record/metadata.ts',
     find: 'const options = { resourceVersion, signal };',
     replace: 'const options = { ...{ resourceVersion }, resourceVersion: undefined, signal };',
     workloads: ['policy box'],
@@ -68,8 +68,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the finalizer goes when the delete got no answer',
     file: 'controllers/record/effects.ts',
-    find: 'memory.observed = undefined;\n    const notYet',
-    replace: "if (write.kind === 'unknown') return this.release(resource, pass.signal);\n    const notYet",
+    find: "return deletion.kind === 'sent'\n",
+    replace:
+      "if (deletion.kind !== 'sent') return this.release(resource, pass.signal);\n    return deletion.kind === 'sent'\n",
     workloads: ['instance with'],
     errorsToo: true,
   },
