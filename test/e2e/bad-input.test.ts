@@ -330,7 +330,7 @@ describe('one record', () => {
       ),
     );
     const forged = await world.condition('Box', 'forger', { reason: 'Conflict' });
-    expect(forged.message).toMatch(/take the record over with boxwright\.dev\/adopt/);
+    expect(forged.message).toMatch(/to take that record over, set boxwright\.dev\/adopt/);
     await world.edit('Box', 'owner', { description: 'Still mine' });
     await world.ready('Box', 'owner');
     expect(boxRecords().find((record) => record.id === id)).toMatchObject({
