@@ -112,14 +112,15 @@ function mayPass(error: unknown): error is KubeApiError | KubeTransportError {
   return error.status >= 500 || error.isNotFound || PASSING.has(error.status);
 }
 
-/** What the API server says where rights are missing, or where a quota or a policy stands in the way. */
-const OF_RIGHTS = / is forbidden: User ".*" cannot /;
+/** What the API server says where a quota or a policy stands in the way. */
 const OF_QUOTA = /quota/i;
 const OF_POLICY = /admission|webhook|\bpolic(y|ies)\b|denied the request/i;
 
 /** Rights come first: the names of what they are missing for may say anything. */
 function lacksRight(error: unknown): boolean {
-  return error instanceof KubeApiError && error.status === 403 && OF_RIGHTS.test(error.statusMessage);
+  if (!(error instanceof KubeApiError && error.status === 403)) return false;
+  const [, after] = error.statusMessage.split(' is forbidden: User "', 2);
+  return after?.includes('" cannot ') === true;
 }
 
 /** What to say of what no later try mends. */
