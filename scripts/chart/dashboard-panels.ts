@@ -21,6 +21,11 @@ export const ROWS: readonly Row[] = [
     stat('Stalled', 'short', `sum(boxwright_resources{${OURS},state="Stalled"}) or vector(0)`),
     stat('On their way', 'short', `sum(boxwright_resources{${OURS},state="Reconciling"}) or vector(0)`),
     stat('Being deleted', 'short', `sum(boxwright_resources_deleting{${OURS}})`),
+    stat(
+      'Claimed by another installation',
+      'short',
+      `sum(boxwright_resources_claimed_elsewhere{${OURS}}) or vector(0)`,
+    ),
     stat('Leases that end soon', 'short', `sum(boxwright_leases_expiring{${OURS}})`),
     stat(
       'Services out',

@@ -46,8 +46,8 @@ export class KindCache<R extends AnyResource> {
     this.informer = new Informer<Held<R>>({
       ...options,
       type: { group, version, plural, kind, namespaced: true },
-      transform: (raw) => {
-        withoutForeignAnnotations(raw);
+      transform: (given) => {
+        const raw = withoutForeignAnnotations(given);
         const { namespace, name } = raw.metadata;
         if (!room.take(kind, namespace, name, weigh(raw))) return outlineOf(raw, room.most);
         const parsed = parse(raw);
@@ -133,12 +133,11 @@ export class KindCache<R extends AnyResource> {
 const OURS = 'boxwright.dev/';
 
 /** Nobody here reads those of others, and what `kubectl apply` keeps in one is the whole resource once more. */
-function withoutForeignAnnotations({ metadata }: KubeObject): void {
-  const { annotations } = metadata;
-  if (annotations === undefined) return;
-  metadata.annotations = Object.fromEntries(
-    Object.entries(annotations).filter(([name]) => name.startsWith(OURS)),
-  );
+function withoutForeignAnnotations<T extends KubeObject>(object: T): T {
+  const { annotations } = object.metadata;
+  if (annotations === undefined) return object;
+  const ours = Object.entries(annotations).filter(([name]) => name.startsWith(OURS));
+  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(ours) } };
 }
 
 /** Members of a spec that weigh less stay where there is no room for the whole, bytes of the heap. */

@@ -24,8 +24,14 @@ export function usersOwn(court: Court): Judge {
       if (sent !== before.metadata.resourceVersion) return;
       if (!isDeepStrictEqual(labelsOf(before), labelsOf(after)))
         court.object(`${resource} ${key}: the operator changes labels`);
-      if (!isDeepStrictEqual(othersOf(before), othersOf(after)))
-        court.object(`${resource} ${key}: the operator changes what others wrote into its metadata`);
+      const [was, is] = [othersOf(before), othersOf(after)];
+      const changed = [...new Set([...was.keys(), ...is.keys()])].filter(
+        (name) => was.get(name) !== is.get(name),
+      );
+      if (changed.length > 0)
+        court.object(
+          `${resource} ${key}: the operator changes what others wrote into its metadata (${changed.join(', ')})`,
+        );
     },
   };
 }
@@ -34,7 +40,12 @@ function labelsOf({ metadata }: Shown): unknown {
   return (metadata as { labels?: unknown }).labels ?? {};
 }
 
-function othersOf({ metadata }: Shown): unknown {
+/** Annotations and finalizers of others, by name. */
+function othersOf({ metadata }: Shown): Map<string, unknown> {
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => !OPERATORS.has(name));
-  return [Object.fromEntries(annotations), (metadata.finalizers ?? []).filter((name) => name !== FINALIZER)];
+  const finalizers = (metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
+  return new Map<string, unknown>([
+    ...annotations,
+    ...finalizers.map((name) => [name, 'finalizer'] as const),
+  ]);
 }

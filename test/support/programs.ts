@@ -72,6 +72,8 @@ export interface OperatorProgramOptions extends ProgramOptions {
   kubeconfigFile: string;
   home: string;
   namespaces: readonly string[];
+  /** Which hosts it may call. @default every port of 127.0.0.1 */
+  allowedHosts?: string;
   /** Further flags. */
   flags?: readonly string[];
 }
@@ -86,7 +88,7 @@ export function startOperatorProgram(options: OperatorProgramOptions): Program {
       `--namespaces=${options.namespaces.join(',')}`,
       '--metrics-address=127.0.0.1:0',
       '--log-format=json',
-      '--allowed-hosts=127.0.0.1:*',
+      `--allowed-hosts=${options.allowedHosts ?? '127.0.0.1:*'}`,
       '--allow-insecure',
       '--allow-loopback',
       ...(options.flags ?? []),

@@ -62,6 +62,8 @@ export class Operators implements AsyncDisposable {
       namespaces: [this.#world.namespace],
       flags: FLAGS,
       main: this.#programs[version],
+      // A host of the older version is one at every port; since then it names its ports.
+      ...(version === 'older' ? { allowedHosts: '127.0.0.1' } : {}),
     });
   }
 
