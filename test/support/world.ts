@@ -149,6 +149,8 @@ export class World {
   /** Ends the operator at once, in the middle of whatever it does. What it has sent still takes effect. */
   kill(): void {
     this.#running?.process.kill();
+    // Nothing comes of it in a process that is dead, but a signal that is never aborted keeps its listeners for ever.
+    this.#running?.stop.abort(new Error('killed'));
     this.#running = undefined;
   }
 
