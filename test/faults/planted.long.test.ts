@@ -28,7 +28,15 @@ describe('Faults: the enumerated mishaps find mistakes that are planted', () => 
   let found = 0;
 
   beforeAll(async () => {
-    for (const part of ['src', 'test/support', 'test/faults', 'crds', 'package.json']) {
+    for (const part of [
+      'src',
+      'test/support',
+      'test/judges',
+      'test/faults',
+      'deploy/examples',
+      'crds',
+      'package.json',
+    ]) {
       cpSync(join(ROOT, part), join(copy, part), { recursive: true });
     }
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
