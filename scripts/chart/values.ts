@@ -47,6 +47,10 @@ export const VALUES: Group = group('', {
       maxLength: 63,
     },
   ),
+  restore: flag(
+    false,
+    'For one start after a restore: let claims of this installation count that are not sealed, or whose key is lost, where the record has the type, owner and name of the resource and nobody else has it. Turn it off again afterwards.',
+  ),
   allowInsecure: flag(false, 'Let a Connection use plain http. For trials.'),
   allowLoopback: flag(false, 'Let a Connection name a loopback address. For trials.'),
   workers: whole(64, 'Resources of one kind that are worked on at the same time.', 1, 1024),

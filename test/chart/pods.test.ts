@@ -91,6 +91,7 @@ describe('the pods of the chart', () => {
           ...EVERYTHING,
           namespaces: ['shop'],
           installationId: 'abc',
+          restore: true,
           allowInsecure: true,
           allowLoopback: true,
         }),
@@ -104,6 +105,7 @@ describe('the pods of the chart', () => {
     expect(envOf(everything)).toMatchObject({
       BOXWRIGHT_ALLOWED_HOSTS: 'deploy.example.com,*.example.org:8443',
       BOXWRIGHT_NAMESPACES: 'shop',
+      BOXWRIGHT_RESTORE: 'true',
       BOXWRIGHT_SECRET_SELECTOR: 'boxwright.dev/use=true',
       HTTPS_PROXY: 'http://proxy.example.com:3128',
       EXTRA: 'one',

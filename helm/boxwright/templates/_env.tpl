@@ -41,6 +41,10 @@
 - name: BOXWRIGHT_INSTALLATION_ID
   value: {{ . | quote }}
 {{- end }}
+{{- if .Values.restore }}
+- name: BOXWRIGHT_RESTORE
+  value: "true"
+{{- end }}
 {{- if .Values.secrets.watch }}
 - name: BOXWRIGHT_WATCH_SECRETS
   value: "true"
