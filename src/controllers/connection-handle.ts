@@ -22,6 +22,14 @@ export interface ConnectionHandle {
   defaults: { deletionPolicy?: string; driftPolicy?: 'Correct' | 'Report' | 'Ignore' };
 }
 
+/** Whether a name is that of the account: a service may show its address at one time and not at another. */
+export function isAccount(
+  name: string,
+  { account, user }: { account: string | undefined; user: string | undefined },
+): boolean {
+  return name === account || name === user;
+}
+
 /** Whether a connection can be used now. */
 export type ConnectionState =
   | { kind: 'ready'; handle: ConnectionHandle }

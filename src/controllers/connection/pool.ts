@@ -9,7 +9,12 @@ import {
   type ServiceClient,
   type ServiceErrorCode,
 } from '../../service/index.ts';
-import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
+import {
+  isAccount,
+  type ConnectionHandle,
+  type Connections,
+  type ConnectionState,
+} from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import type { ClientStanding } from '../metrics/index.ts';
 import type { Access } from './kept-credentials.ts';
@@ -124,7 +129,8 @@ export class ConnectionPool implements Connections {
     for (const [key, entry] of this.#entries) {
       const isReady = entry.ready !== undefined && !this.#notReady.has(key);
       if (!isReady || !key.startsWith(`${namespace}/`) || entry.endpoint !== home.endpoint) continue;
-      if (entry.ready?.account === home.account) return this.#handleOf(key, entry, entry.ready);
+      if (entry.ready !== undefined && isAccount(home.account, entry.ready))
+        return this.#handleOf(key, entry, entry.ready);
     }
     return undefined;
   }

@@ -272,12 +272,20 @@ describe('whether a record exists', () => {
 
 it('is at home with the account that found it, and with none that the service does not name', () => {
   const home = { endpoint: 'e', owner: 'shop', account: 'ops@example.com' };
-  expect(isAtHome(home, { endpoint: 'e', account: 'ops@example.com' })).toBe(true);
-  expect(isAtHome(home, { endpoint: 'e', account: 'dev@example.com' })).toBe(false);
-  expect(isAtHome(home, { endpoint: 'e', account: undefined })).toBe(false);
+  expect(isAtHome(home, { endpoint: 'e', account: 'ops@example.com', user: 'ops' })).toBe(true);
+  // While the service shows no address, the personal workspace names the account.
+  expect(
+    isAtHome({ ...home, account: 'ops' }, { endpoint: 'e', account: 'ops@example.com', user: 'ops' }),
+  ).toBe(true);
+  expect(isAtHome(home, { endpoint: 'e', account: 'dev@example.com', user: 'dev' })).toBe(false);
+  expect(isAtHome(home, { endpoint: 'e', account: undefined, user: undefined })).toBe(false);
   // Found by an operator that did not keep it.
-  expect(isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'e', account: undefined })).toBe(true);
-  expect(isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'other', account: undefined })).toBe(false);
+  expect(
+    isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'e', account: undefined, user: undefined }),
+  ).toBe(true);
+  expect(
+    isAtHome({ endpoint: 'e', owner: 'shop' }, { endpoint: 'other', account: undefined, user: undefined }),
+  ).toBe(false);
 });
 
 describe('a record that is to be adopted and is not seen', () => {

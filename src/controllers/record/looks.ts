@@ -6,7 +6,7 @@ import {
   type ServiceErrorCode,
   type Write,
 } from '../../service/index.ts';
-import type { ConnectionHandle } from '../connection-handle.ts';
+import { isAccount, type ConnectionHandle } from '../connection-handle.ts';
 import type { Claims } from './claims.ts';
 import type { Adoptee, Looked } from './decide.ts';
 import { goneAfterDelete, type Existence } from './existence.ts';
@@ -391,10 +391,10 @@ function awayFrom(
 /** Whether a connection is to where the record was last found, with the account that found it. */
 export function isAtHome(
   home: ManagedResource['status']['home'],
-  { endpoint, account }: Pick<ConnectionHandle, 'endpoint' | 'account'>,
+  handle: Pick<ConnectionHandle, 'endpoint' | 'account' | 'user'>,
 ): boolean {
   if (home === undefined) return true;
-  return home.endpoint === endpoint && (home.account === undefined || home.account === account);
+  return home.endpoint === handle.endpoint && (home.account === undefined || isAccount(home.account, handle));
 }
 
 function placeOf(
