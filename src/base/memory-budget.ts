@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { OWNER_SHARE, Tally } from './tally.ts';
 
 /** What memory is held for. */
 export const HELD_FOR = ['answers', 'lists', 'contents'] as const;
@@ -6,8 +7,6 @@ export type HeldFor = (typeof HELD_FOR)[number];
 
 /** So long something waits until it fits, milliseconds: less than a call or a pass may take. */
 const WAIT_MS = 20_000;
-/** One owner holds at most this share, so that whoever fills theirs leaves room for all others. */
-const OWNER_SHARE = 1 / 3;
 
 /** What is no larger waits in no line: it has room where larger ones have not, bytes. */
 export const SMALL_HOLD = 262_144;
@@ -64,10 +63,9 @@ const TAKEN =
 export class MemoryBudget {
   readonly capacity: number;
   readonly #clock: Clock;
-  readonly #byOwner = new Map<string, number>();
+  readonly #held = new Tally();
   readonly #byUse = new Map<HeldFor, number>();
   #waiting: Waiter[] = [];
-  #held = 0;
   #onRefusal: () => void = () => undefined;
 
   /** @param capacity - bytes */
@@ -136,11 +134,11 @@ export class MemoryBudget {
   }
 
   #fitsAll({ from, to }: Want): boolean {
-    return this.#held + to - from <= (to <= SMALL_HOLD ? this.capacity : this.capacity * LARGE_SHARE);
+    return this.#held.total + to - from <= (to <= SMALL_HOLD ? this.capacity : this.capacity * LARGE_SHARE);
   }
 
   #fitsOwner({ owner, from, to }: Want): boolean {
-    return (this.#byOwner.get(owner) ?? 0) + to - from <= this.most;
+    return this.#held.of(owner) + to - from <= this.most;
   }
 
   #refusal(why: string): MemoryBudgetError {
@@ -193,11 +191,8 @@ export class MemoryBudget {
   }
 
   #add(owner: string, what: HeldFor, by: number): void {
-    this.#held += by;
+    this.#held.add(owner, by);
     this.#byUse.set(what, this.heldFor(what) + by);
-    const own = (this.#byOwner.get(owner) ?? 0) + by;
-    if (own === 0) this.#byOwner.delete(owner);
-    else this.#byOwner.set(owner, own);
     if (by < 0) this.#serve();
   }
 

@@ -1,7 +1,7 @@
+import { OWNER_SHARE, Tally } from '../base/tally.ts';
+
 /** What is no larger is kept whatever else there is, bytes of the heap. */
 const LARGE = 32_768;
-/** One namespace has at most this share, so that its large resources leave room for those of others. */
-const NAMESPACE_SHARE = 1 / 3;
 
 /**
  * The room that the caches have for large resources: an author may store as many of a megabyte and a half as the API
@@ -10,8 +10,7 @@ const NAMESPACE_SHARE = 1 / 3;
 export class CacheRoom {
   readonly #capacity: number;
   readonly #weights = new Map<string, number>();
-  readonly #byNamespace = new Map<string, number>();
-  #total = 0;
+  readonly #taken = new Tally();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -19,7 +18,7 @@ export class CacheRoom {
 
   /** What a namespace may have of it, bytes. */
   get most(): number {
-    return Math.floor(this.#capacity * NAMESPACE_SHARE);
+    return Math.floor(this.#capacity * OWNER_SHARE);
   }
 
   /** Counts a resource, in place of its version before; false where there is no room for it. */
@@ -27,8 +26,8 @@ export class CacheRoom {
     const key = `${kind}/${namespace}/${name}`;
     this.#set(key, namespace, 0);
     if (weight <= LARGE) return true;
-    const own = this.#byNamespace.get(namespace) ?? 0;
-    if (own + weight > this.most || this.#total + weight > this.#capacity) return false;
+    if (this.#taken.of(namespace) + weight > this.most) return false;
+    if (this.#taken.total + weight > this.#capacity) return false;
     this.#set(key, namespace, weight);
     return true;
   }
@@ -42,9 +41,6 @@ export class CacheRoom {
     const by = weight - (this.#weights.get(key) ?? 0);
     if (weight === 0) this.#weights.delete(key);
     else this.#weights.set(key, weight);
-    const own = (this.#byNamespace.get(namespace) ?? 0) + by;
-    if (own === 0) this.#byNamespace.delete(namespace);
-    else this.#byNamespace.set(namespace, own);
-    this.#total += by;
+    this.#taken.add(namespace, by);
   }
 }

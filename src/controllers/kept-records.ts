@@ -1,4 +1,5 @@
 import { weigh } from '../base/memory-budget.ts';
+import { OWNER_SHARE, Tally } from '../base/tally.ts';
 
 /** What remembers a record between passes. */
 interface Holder {
@@ -12,20 +13,16 @@ interface Kept {
   weight: number;
 }
 
-/** Whose records come to more than this share lose their own first. */
-const NAMESPACE_SHARE = 1 / 3;
-
 /**
  * The records that are remembered between passes, and what they weigh together: a service may answer with as many of
  * ten megabytes as there are resources. Where they do not fit, those that were looked at longest ago are forgotten,
- * which costs a read.
+ * which costs a read; a namespace whose records come to more than its share loses its own first.
  */
 export class KeptRecords {
   readonly #capacity: number;
   /** In the order in which they were looked at. */
   readonly #kept = new Map<string, Kept>();
-  readonly #byNamespace = new Map<string, number>();
-  #total = 0;
+  readonly #weights = new Tally();
 
   /** @param capacity - bytes of the heap */
   constructor(capacity: number) {
@@ -34,7 +31,7 @@ export class KeptRecords {
 
   /** Bytes of the heap. */
   get held(): number {
-    return this.#total;
+    return this.#weights.total;
   }
 
   /** A pass over the resource `key` has ended. */
@@ -45,10 +42,9 @@ export class KeptRecords {
     this.#remove(key);
     if (record === undefined) return;
     this.#kept.set(key, { namespace, holder, record, weight });
-    this.#count(namespace, weight);
-    while (this.#total > this.#capacity) this.#forget(namespace);
-    while ((this.#byNamespace.get(namespace) ?? 0) > this.#capacity * NAMESPACE_SHARE)
-      this.#forget(namespace, true);
+    this.#weights.add(namespace, weight);
+    while (this.#weights.total > this.#capacity) this.#forget(namespace);
+    while (this.#weights.of(namespace) > this.#capacity * OWNER_SHARE) this.#forget(namespace, true);
   }
 
   /** The resource is gone. */
@@ -70,13 +66,6 @@ export class KeptRecords {
     const kept = this.#kept.get(key);
     if (kept === undefined) return;
     this.#kept.delete(key);
-    this.#count(kept.namespace, -kept.weight);
-  }
-
-  #count(namespace: string, by: number): void {
-    this.#total += by;
-    const own = (this.#byNamespace.get(namespace) ?? 0) + by;
-    if (own === 0) this.#byNamespace.delete(namespace);
-    else this.#byNamespace.set(namespace, own);
+    this.#weights.add(kept.namespace, -kept.weight);
   }
 }
