@@ -1,5 +1,5 @@
 import { raw } from './exact-json.ts';
-import { createHash, createHmac, type KeyObject } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -35,6 +35,11 @@ export function hmacBase32(key: Uint8Array | KeyObject, ...parts: readonly (stri
   const hmac = createHmac('sha256', key);
   for (const part of parts) feed(hmac, part);
   return base32(hmac.digest());
+}
+
+/** A key of 32 bytes for another purpose than `key` has: neither tells anything of the other. */
+export function derivedKey(key: Uint8Array | KeyObject, purpose: string): KeyObject {
+  return createSecretKey(createHmac('sha256', key).update(`boxwright ${purpose}`).digest());
 }
 
 function feed(sink: { update(data: Uint8Array): unknown }, part: string | Uint8Array): void {

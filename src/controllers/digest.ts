@@ -1,5 +1,5 @@
-import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { hmacBase32, sha256Base32 } from '../base/hash.ts';
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { derivedKey, hmacBase32, sha256Base32 } from '../base/hash.ts';
 import { keyIdOf } from './record/identity/seal.ts';
 
 function keyOf(hash: string): string {
@@ -43,9 +43,8 @@ export class Digest {
   constructor(key: Uint8Array) {
     this.#key = createSecretKey(key);
     this.keyId = keyIdOf(key);
-    const shown = createHmac('sha256', key).update('boxwright shown hashes').digest();
-    this.#shownKey = createSecretKey(shown);
-    this.#shownKeyId = sha256Base32('shown key', shown).slice(0, 8);
+    this.#shownKey = derivedKey(key, 'shown hashes');
+    this.#shownKeyId = sha256Base32('shown key', this.#shownKey.export()).slice(0, 8);
   }
 
   /** `<key id>:<hmac>` of the parts: to be hashed on, and shown nowhere. */
@@ -53,9 +52,9 @@ export class Digest {
     return `${this.keyId}:${hmacBase32(this.#key, ...parts).slice(0, 32)}`;
   }
 
-  /** A key of 32 bytes for another purpose: neither tells anything of the other. */
+  /** A key for another purpose, see {@link derivedKey}. */
   keyFor(purpose: string): KeyObject {
-    return createSecretKey(Buffer.from(hkdfSync('sha256', this.#key, '', `boxwright ${purpose}`, 32)));
+    return derivedKey(this.#key, purpose);
   }
 
   /** What the status of a resource shows of a hash in one of its fields. */

@@ -1,5 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { hmacBase32, sha256Base32 } from '../../../base/hash.ts';
+import type { KeyObject } from 'node:crypto';
+import { derivedKey, hmacBase32, sha256Base32 } from '../../../base/hash.ts';
 
 /** Who is spoken of: this installation, and one life of a resource. */
 export interface Sealed {
@@ -45,7 +45,8 @@ export class Seals {
   /** @param earlier - keys that seals were made with before: for reading only. */
   constructor(key: Uint8Array, earlier: readonly Uint8Array[] = []) {
     this.#current = keyIdOf(key);
-    this.#keys = new Map([...earlier, key].map((one) => [keyIdOf(one), derived(one)]));
+    // A key of its own for seals, so that no keyed hash that status shows is ever one.
+    this.#keys = new Map([...earlier, key].map((one) => [keyIdOf(one), derivedKey(one, 'seals')]));
   }
 
   /** The seal of a claim on record `id`. */
@@ -82,11 +83,6 @@ export class Seals {
     if (key === undefined) throw new Error(`no such key: ${keyId}`);
     return hmacBase32(key, what, installationId, kind, namespace, name, uid, ...more).slice(0, 32);
   }
-}
-
-/** A key of its own for seals, so that no keyed hash that status shows is ever one. */
-function derived(key: Uint8Array): KeyObject {
-  return createSecretKey(createHmac('sha256', key).update('boxwright seals').digest());
 }
 
 function encoded(text: string): string {
