@@ -3,7 +3,6 @@ import type { Connection } from '../api/connection.ts';
 import type { Instance } from '../api/instance.ts';
 import type { InstanceLease } from '../api/instance-lease.ts';
 import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
-import { API_VERSION } from '../api/names.ts';
 import { CONDITIONS } from '../api/reasons.ts';
 import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
@@ -45,6 +44,7 @@ import {
 import type { OperatorContext } from './context.ts';
 import { loadIdentity } from './installation.ts';
 import { DIGEST_SECRET } from './keys.ts';
+import { eventTarget } from './event-target.ts';
 import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
 import { InstanceLeaseReconciler } from './instancelease/index.ts';
 import { DomainMetrics } from './metrics/index.ts';
@@ -494,10 +494,10 @@ export class Operator implements Runner {
     const [first] = claimed;
     if (first === undefined) return;
     const { recorder, log } = this.#options;
-    const { namespace, name, uid } = first.metadata;
+    const { namespace, name } = first.metadata;
     log.warn({ resources: claimed.length, namespace, name }, 'resources are claimed by another installation');
     recorder.event({
-      regarding: { apiVersion: API_VERSION, kind: first.kind, namespace, name, uid },
+      regarding: eventTarget(first.kind, first),
       type: 'Warning',
       reason: 'Conflict',
       action: 'Start',

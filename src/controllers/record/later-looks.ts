@@ -1,4 +1,4 @@
-import { API_VERSION } from '../../api/names.ts';
+import { eventTarget } from '../event-target.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Claims } from './claims.ts';
 import type { ReconcileContext } from '../../kube/index.ts';
@@ -185,10 +185,8 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   }
 
   #event({ resource }: Later<R>, note: string): void {
-    const { kind } = this.#kind.type;
-    const { namespace, name, uid } = resource.metadata;
     this.#context.recorder.event({
-      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      regarding: eventTarget(this.#kind.type.kind, resource),
       type: 'Warning',
       reason: 'Deleting',
       action: 'Delete',

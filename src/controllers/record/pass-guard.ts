@@ -1,4 +1,4 @@
-import { API_VERSION } from '../../api/names.ts';
+import { eventTarget } from '../event-target.ts';
 import { KubeApiError, KubeTransportError, type ReconcileContext, type Result } from '../../kube/index.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { OperatorContext } from '../context.ts';
@@ -77,7 +77,7 @@ export class PassGuard<R extends AnyOfOurs> {
   /** Says it in status; where that is refused as well, an event and the log are what is left. */
   async #say(resource: R, said: Verdict, error: unknown, run: ReconcileContext): Promise<void> {
     const { log, recorder, secrets } = this.#context;
-    const { namespace, name, uid } = resource.metadata;
+    const { namespace, name } = resource.metadata;
     const { kind } = this.#type;
     log.error({ kind, namespace, name, reason: said.reason, err: error }, 'a pass was broken off');
     try {
@@ -86,7 +86,7 @@ export class PassGuard<R extends AnyOfOurs> {
       if (run.signal.aborted) throw refused;
       log.error({ kind, namespace, name, err: refused }, 'status cannot say why a pass was broken off');
       recorder.event({
-        regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+        regarding: eventTarget(kind, resource),
         type: 'Warning',
         reason: said.reason,
         action: 'Reconcile',

@@ -1,5 +1,5 @@
 import { LAG_WINDOW } from '../../api/connection.ts';
-import { ANNOTATIONS, API_VERSION, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
 import { CONDITIONS, factsOf } from '../../api/reasons.ts';
 import { referencesOf, type AnyResource } from '../../api/kinds.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -9,6 +9,7 @@ import type { AnyRecord } from '../../service/index.ts';
 import type { Cached } from '../cache.ts';
 import type { ConnectionHandle, Connections, ConnectionState } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
+import { eventTarget } from '../event-target.ts';
 import { Claims } from './claims.ts';
 import { decideRecord, type Look, type RecordObservation, type RecordStep } from './decide.ts';
 import { Effects, formerFields, homeOf, type Outcome } from './effects.ts';
@@ -496,10 +497,8 @@ export class RecordReconciler<
   #tellOfOthers({ resource, memory }: Pass<R, Rec, M>): void {
     if (memory.isOthersTold || !this.#kind.users(resource).others) return;
     memory.isOthersTold = true;
-    const { kind } = this.#kind.type;
-    const { namespace, name, uid } = resource.metadata;
     this.#context.recorder.event({
-      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      regarding: eventTarget(this.#kind.type.kind, resource),
       type: 'Normal',
       reason: 'Deleting',
       action: 'Delete',

@@ -1,9 +1,10 @@
 import { rfc3339 } from '../../../base/rfc3339.ts';
-import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
+import { ANNOTATIONS } from '../../../api/names.ts';
 import type { Meta } from '../../../api/resource.ts';
 import { tokenOf } from '../../../api/tokens.ts';
 import { statusPatch, type KubeObject, type ResourceType } from '../../../kube/index.ts';
 import type { OperatorContext } from '../../context.ts';
+import { eventTarget } from '../../event-target.ts';
 import { fitStatus, type FittedStatus } from './gate.ts';
 import { LostFields } from './lost-fields.ts';
 import { eventOf, nextStatus, type AnyStatus, type StatusWish } from './next-status.ts';
@@ -116,7 +117,7 @@ export class StatusWriter<R extends AnyOfOurs> {
         'the definition on the cluster is older than this operator: apply the CRDs of its version';
       log.error({ kind: this.#type.kind, lost }, message);
     }
-    const regarding = { apiVersion: API_VERSION, kind: this.#type.kind, namespace, name, uid };
+    const regarding = eventTarget(this.#type.kind, seen);
     const event = eventOf(newest.status.conditions, next.conditions ?? [], regarding);
     if (event !== undefined) recorder.event(event);
     return stop;
