@@ -8,7 +8,7 @@ import { claimAnnotations, NO_CLAIM } from './identity/claim.ts';
 import type { Place } from './identity/seal.ts';
 import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
-import type { Pass, RecordKind, StatusFields } from './kind.ts';
+import { placeOf, type Pass, type RecordKind, type StatusFields } from './kind.ts';
 import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
 import type { Memory } from './memory.ts';
 import { patchMetadata, type OwnMetadata } from './metadata.ts';
@@ -129,7 +129,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       at,
       try: step.try,
       skip: step.skip,
-      place: { endpoint: pass.handle.endpoint, owner: pass.owner },
+      place: placeOf(pass),
       ...this.#kind.intentExtras?.(step.desired, Date.parse(at)),
     };
     const text = formatIntent(written, seal);
@@ -370,16 +370,11 @@ export function formerFields(
 }
 
 /** Where a record is found, and by whom. */
-export function homeOf({
-  handle,
-  owner,
-}: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'handle' | 'owner'>): {
-  endpoint: string;
-  owner: string;
-  account?: string;
-} {
-  const { endpoint, account } = handle;
-  return { endpoint, owner, ...(account === undefined ? {} : { account }) };
+export function homeOf(
+  pass: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'handle' | 'owner'>,
+): Place & { account?: string } {
+  const { account } = pass.handle;
+  return { ...placeOf(pass), ...(account === undefined ? {} : { account }) };
 }
 
 /** Never before the deletion, by whichever clock: it would not count for that. */

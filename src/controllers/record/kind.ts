@@ -31,6 +31,14 @@ export interface Pass<R extends ManagedResource, Rec extends AnyRecord, M extend
   random: Random;
 }
 
+/** Where a pass looks for the record, and makes one. */
+export function placeOf({
+  handle: { endpoint },
+  owner,
+}: Pick<Pass<never, never, never>, 'handle' | 'owner'>): Place {
+  return { endpoint, owner };
+}
+
 /** The status fields that a kind adds or changes; an undefined member takes the field away. */
 export type StatusFields<R extends ManagedResource> = {
   [Field in keyof Omit<R['status'], 'conditions' | 'observedGeneration'>]?: R['status'][Field] | undefined;

@@ -20,7 +20,7 @@ import { FormerSteps } from './former/steps.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
 import { concludesFrom, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Place } from './identity/seal.ts';
-import type { Pass, RecordKind, StatusFields } from './kind.ts';
+import { placeOf, type Pass, type RecordKind, type StatusFields } from './kind.ts';
 import { LaterLooks } from './later-looks.ts';
 import { Looks } from './looks.ts';
 import { Memories, type Memory } from './memory.ts';
@@ -208,7 +208,7 @@ export class RecordReconciler<
             now: clock.now(),
             random,
           };
-    let seen = this.#observe(resource, memory, state, pass, claim);
+    let seen = this.#observe(resource, memory, state, pass, { claim, home });
     for (;;) {
       const step = decideRecord(seen);
       if (step.do !== 'look') {
@@ -230,12 +230,12 @@ export class RecordReconciler<
     memory: M,
     state: ConnectionState,
     pass: Pass<R, Rec, M> | undefined,
-    claim: ClaimJudgement,
+    { claim, home }: { claim: ClaimJudgement; home: Place | undefined },
   ): RecordObservation<Rec, Desired> {
     const { installation, clock } = this.#context;
     const { annotations, deletionTimestamp, finalizers } = resource.metadata;
     const policies = policiesOf(resource, pass?.handle, this.#kind.onMissing);
-    const endpoint = pass?.handle.endpoint ?? Claims.homeOf(resource, claim)?.endpoint ?? '';
+    const endpoint = pass?.handle.endpoint ?? home?.endpoint ?? '';
     const now = clock.monotonic();
     return {
       noun: this.#kind.noun,
@@ -265,7 +265,7 @@ export class RecordReconciler<
       intentFits: (intent, desired) => {
         if (pass === undefined) return true;
         const { expire, lease } = this.#kind.intentExtras?.(desired, Date.parse(intent.at)) ?? {};
-        const place = { endpoint: pass.handle.endpoint, owner: pass.owner };
+        const place = placeOf(pass);
         return (
           canonicalJson([expire, lease, place]) ===
           canonicalJson([intent.expire, intent.lease, intent.place ?? place])
@@ -281,11 +281,14 @@ export class RecordReconciler<
 
   /** Who owns, or shall own, the record: what was said when its create was intended holds until status says it. */
   #owner(resource: R, home: Place | undefined, memory: M, handle: ConnectionHandle): string {
+    if (home !== undefined) {
+      memory.owner = undefined;
+      return home.owner;
+    }
     const text = resource.metadata.annotations?.[ANNOTATIONS.createIntent] ?? memory.intent?.text;
     const { place } = parseIntent(text, '', this.#claims.intents(resource)) ?? {};
-    if (home !== undefined) memory.owner = undefined;
-    else if (place?.endpoint === handle.endpoint) memory.owner = place.owner;
-    return home?.owner ?? memory.owner ?? resource.spec.owner ?? handle.workspace;
+    if (place?.endpoint === handle.endpoint) memory.owner = place.owner;
+    return memory.owner ?? resource.spec.owner ?? handle.workspace;
   }
 
   #connection(state: ConnectionState, memory: M, now: number): RecordObservation<Rec, Desired>['connection'] {
@@ -325,7 +328,7 @@ export class RecordReconciler<
       intent,
       outcome: memory.intent.outcome,
       concludeFrom: concludesFrom(memory.intent.seenAt, lag),
-      sentTo: awayFrom(intent, pass),
+      sentTo: sentElsewhere(intent, pass),
     };
   }
 
@@ -510,7 +513,7 @@ export class RecordReconciler<
   #placeOf(resource: R, pass: Pass<R, Rec, M> | undefined, id: string): Place | undefined {
     const claim = this.#claims.judge(resource);
     if (claim.kind === 'mine' && claim.id === id) return Claims.homeOf(resource, claim);
-    return pass === undefined ? undefined : { endpoint: pass.handle.endpoint, owner: pass.owner };
+    return pass === undefined ? undefined : placeOf(pass);
   }
 
   /** Why nothing may be sent: status does not keep, or cannot keep, what would have to be noted of it. */
@@ -641,7 +644,7 @@ function startWith(
 }
 
 /** The endpoint of an intent where it is another than the connection's. */
-function awayFrom(
+function sentElsewhere(
   { place }: CreateIntent,
   pass: Pick<Pass<never, never, never>, 'handle'> | undefined,
 ): string | undefined {

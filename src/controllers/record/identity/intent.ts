@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../../base/hash.ts';
+import type { Place } from './seal.ts';
 
 /**
  * The record of a create that is under way, in the annotation `boxwright.dev/create-intent`. Written in one
@@ -16,13 +17,7 @@ export interface CreateIntent {
   /** Where that lease comes from, as the kind notes it. */
   lease?: Readonly<Record<string, string>>;
   /** Where it goes: the Connection may be to another place by the time that its outcome is looked up. */
-  place?: IntentPlace;
-}
-
-/** A service, and the workspace there that is to own what is created. */
-export interface IntentPlace {
-  endpoint: string;
-  owner: string;
+  place?: Place;
 }
 
 /** At most so many skipped ids are kept: an annotation has to stay small. Further ones are passed over unnoted. */
@@ -87,11 +82,11 @@ export function parseIntent(
       ? { expire: body.expire }
       : {}),
     ...(isNote(body.lease) ? { lease: body.lease } : {}),
-    ...placeOf(body.place),
+    ...readPlace(body.place),
   };
 }
 
-function placeOf(value: unknown): { place?: IntentPlace } {
+function readPlace(value: unknown): { place?: Place } {
   if (!isNote(value)) return {};
   const { endpoint, owner } = value;
   return endpoint === undefined || owner === undefined ? {} : { place: { endpoint, owner } };

@@ -10,7 +10,7 @@ export interface Sealed {
   uid: string;
 }
 
-/** Where a record was claimed. */
+/** Where a record is, or is to be: a service, and the workspace there that owns it. */
 export interface Place {
   endpoint: string;
   owner: string;
