@@ -28,6 +28,11 @@ class Builder {
     }
   }
 
+  /** Adds a part of another view as it is. */
+  copy(view: View, start: number, end: number): void {
+    for (let at = start; at < end; at += 1) this.add(view.text[at] ?? '', startOf(view, at), endOf(view, at));
+  }
+
   /** Adds bytes as UTF-8, and what is none as Latin-1; `place` says where the byte of an index stands. */
   addBytes(bytes: Uint8Array, place: (index: number) => { from: number; to: number }): void {
     for (let index = 0; index < bytes.length;) {
@@ -80,12 +85,9 @@ const ESCAPE =
 function unescapedView(view: View): View | undefined {
   const builder = new Builder();
   let done = 0;
-  const keep = (end: number): void => {
-    for (; done < end; done += 1) builder.add(view.text[done] ?? '', startOf(view, done), endOf(view, done));
-  };
   for (const match of view.text.matchAll(ESCAPE)) {
     const { percent, unicode, hex, short, entityHex, entity, named } = match.groups ?? {};
-    keep(match.index);
+    builder.copy(view, done, match.index);
     done = match.index + match[0].length;
     if (percent === undefined) {
       const text =
@@ -104,7 +106,7 @@ function unescapedView(view: View): View | undefined {
     }
   }
   if (done === 0) return undefined;
-  keep(view.text.length);
+  builder.copy(view, done, view.text.length);
   return builder.view();
 }
 
@@ -172,16 +174,13 @@ const SPACES = /[\s+]+/g;
 export function spacedView(view: View): View {
   const builder = new Builder();
   let done = 0;
-  const keep = (end: number): void => {
-    for (; done < end; done += 1) builder.add(view.text[done] ?? '', startOf(view, done), endOf(view, done));
-  };
   for (const { 0: run, index } of view.text.matchAll(SPACES)) {
-    keep(index);
+    builder.copy(view, done, index);
     done = index + run.length;
     builder.add(' ', startOf(view, index), endOf(view, done - 1));
   }
   if (done === 0) return view;
-  keep(view.text.length);
+  builder.copy(view, done, view.text.length);
   return builder.view();
 }
 
