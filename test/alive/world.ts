@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/base/clock.ts';
 import { KubeClient, loadKubeConfig, UndiciKubePort, type KubeObject } from '../../src/kube/index.ts';
+import { isReady, NAMESPACES } from '../bench/bench.ts';
 import { eventually } from '../support/eventually.ts';
 import { metricOf, metricsUrlOf, startOperatorProgram, type Program } from '../support/programs.ts';
 import { typeOfKind, type Shown } from '../support/world.ts';
@@ -251,17 +252,7 @@ function secret(namespace: string): KubeObject {
   } as unknown as KubeObject;
 }
 
-const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
 const LAG = 'nodejs_eventloop_lag_max_seconds';
-
-function isReady(object: Shown | undefined): boolean {
-  return (
-    object?.status?.conditions?.some(
-      ({ type, status, observedGeneration }) =>
-        type === 'Ready' && status === 'True' && observedGeneration === object.metadata.generation,
-    ) === true
-  );
-}
 
 /** How long the program's main thread has waited for a processor so far (sched-stats: the second field is nanoseconds). */
 function waitedMs(pid: number): number {

@@ -166,7 +166,16 @@ export async function applyKinds(bench: Bench): Promise<void> {
   }
 }
 
-function isReady(object: Shown | undefined): boolean {
+export const NAMESPACES: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+
+/** Whether what stands in status holds for what is declared now, and is Ready. */
+export function isReady(object: Shown | undefined): boolean {
   return (
     object?.status?.conditions?.some(
       ({ type, status, observedGeneration }) =>

@@ -10,12 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
-import type { ResourceType } from '../../src/kube/index.ts';
 import { startControlPlane, streamProgress } from '../../src/devcluster/index.ts';
 import { bundle } from '../../scripts/bundle.ts';
 import { metricsUrlOf, startOperatorProgram, startSandboxProgram } from '../support/programs.ts';
 import { typeOfKind } from '../support/world.ts';
-import { applyKinds, Bench } from './bench.ts';
+import { applyKinds, Bench, NAMESPACES } from './bench.ts';
 import { percentile } from './rows.ts';
 
 const { values } = parseArgs({
@@ -34,13 +33,6 @@ const GOING = 20;
 /** A person edits so often, milliseconds. */
 const EVERY_MS = 1_500;
 const POLL_MS = 5_000;
-const NAMESPACES: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
 
 interface Call {
   at: number;
