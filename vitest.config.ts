@@ -10,7 +10,7 @@ const FILES_AT_A_TIME = 2;
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, maxWorkers: FILES_AT_A_TIME };
 
 /**
- * unit: beside the source, no process and no network but loopback; faults: whole worlds in one process on a
+ * unit: beside the source and the judges, no process and no network but loopback; faults: whole worlds in one process on a
  * virtual clock; page: the page of the embedded service in a browser; integration: against the real control
  * plane, which one global setup starts per run; long: what takes more than a few minutes.
  */
@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/judges/**/*.test.ts'],
           environment: 'node',
           // None takes a second by itself, but the machine may have other things to do.
           testTimeout: 20_000,
@@ -67,7 +67,7 @@ export default defineConfig({
             'test/**/*.long.test.ts',
             'test/faults/**/!(*.real).test.ts',
             'test/sandbox/page*.test.ts',
-            'test/{scenarios,interleavings,answers}/**',
+            'test/{scenarios,interleavings,answers,judges}/**',
             'node_modules/**',
           ],
           environment: 'node',

@@ -1,13 +1,15 @@
 /**
- * Bundles the program into boxwright.js of a folder, dist unless another is named, and puts beside it what
- * `boxwright dev` needs: the supervisor's script and the pinned Go modules (src/devcluster/assets.ts), and the
- * examples. What the folder held before is taken away. Usage: node scripts/bundle.ts [folder]
+ * Bundles the program into a folder, dist unless another is named: boxwright.js, which checks Node, start.js, and in
+ * further files what single commands need. Beside them is what `boxwright dev` needs: the supervisor's script and the
+ * pinned Go modules (src/devcluster/assets.ts), and the examples. What the folder held before is taken away.
+ * Usage: node scripts/bundle.ts [folder]
  */
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { OLDEST_NODE } from '../src/cli/required-node.ts';
+import { byRequire } from './bundle/by-require.ts';
+import { leftOut, packagesByName } from './bundle/left-out.ts';
 
 const SHARED: BuildOptions = {
   bundle: true,
@@ -26,68 +28,44 @@ const SHARED: BuildOptions = {
 const ROOT = join(import.meta.dirname, '..');
 const source = (path: string): string => join(ROOT, 'src', path);
 
-/**
- * Leaves the API classes of client-node out: its KubeConfig hands them to clients that are not used here. They
- * are a fifth of the bundle and of the time that it takes to start.
- */
-function withoutApiClasses(): Plugin {
-  let met = false;
+/** The first file checks Node and loads the rest, which an older Node could not even read. */
+function restApart(): Plugin {
   return {
-    name: 'without-api-classes',
+    name: 'rest-apart',
     setup(to) {
-      to.onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ importer }) => {
-        if (!/client-node[\\/]dist[\\/]config\.js$/.test(importer)) return undefined;
-        met = true;
-        return { path: 'client-node/gen', namespace: 'left-out' };
-      });
-      to.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
-        contents: 'export const createConfiguration = undefined, ServerConfiguration = undefined;',
-      }));
-      to.onEnd(() => (met ? {} : { errors: [{ text: 'client-node has its API classes elsewhere now' }] }));
-    },
-  };
-}
-
-/**
- * Loads the modules of Node where the modules that import them run. As imports of the one file they would all be
- * loaded before its first line, which an older Node that lacks one would never reach: nobody could be told why.
- */
-function builtinsOnDemand(): Plugin {
-  return {
-    name: 'builtins-on-demand',
-    setup(to) {
-      to.onResolve({ filter: /^[a-z0-9_/:]+$/ }, ({ path, kind }) =>
-        kind === 'import-statement' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
-      );
-      to.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-        contents: `module.exports = require(${JSON.stringify(path)});`,
-      }));
+      to.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: './start.js', external: true }));
     },
   };
 }
 
 /** Makes the bundle in `folder` and answers the path of the program. */
 export async function bundle(folder: string): Promise<string> {
-  const program = join(folder, 'boxwright.js');
   rmSync(folder, { recursive: true, force: true });
-  await build({
-    ...SHARED,
-    entryPoints: [source('cli/main.ts')],
-    outfile: program,
-    plugins: [withoutApiClasses(), builtinsOnDemand()],
+  await buildInto(folder, { entryPoints: { boxwright: source('cli/main.ts') }, plugins: [restApart()] });
+  await buildInto(folder, {
+    entryPoints: { start: source('cli/start.ts') },
+    // What one command needs is loaded for it alone.
+    splitting: true,
+    plugins: [leftOut(), packagesByName()],
   });
-  await build({
-    ...SHARED,
-    entryPoints: [source('devcluster/supervisor/supervisor.ts')],
-    outfile: join(folder, 'supervisor.js'),
-  });
+  await buildInto(folder, { entryPoints: { supervisor: source('devcluster/supervisor/supervisor.ts') } });
   // Without it Node first reads the file as CommonJS, in vain and at the price of 20 MB.
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ type: 'module' })}\n`);
   cpSync(source('devcluster/go'), join(folder, 'go'), { recursive: true });
   // The image is built without them: it holds the bundle alone.
   const examples = join(ROOT, 'deploy', 'examples');
   if (existsSync(examples)) cpSync(examples, join(folder, 'examples'), { recursive: true });
-  return program;
+  return join(folder, 'boxwright.js');
+}
+
+async function buildInto(folder: string, options: BuildOptions): Promise<void> {
+  const { outputFiles } = await build({ ...SHARED, ...options, outdir: folder, write: false });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, text } of outputFiles) {
+    // Under the name of a plugin kubectl starts it as it is.
+    const mode = basename(path) === 'boxwright.js' ? 0o755 : 0o644;
+    writeFileSync(path, path.endsWith('.js') ? byRequire(text) : text, { mode });
+  }
 }
 
 if (import.meta.main) await bundle(process.argv[2] ?? join(ROOT, 'dist'));

@@ -91,7 +91,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${problem}\n`);
     process.exitCode = 1;
   }
-  const clients = { cache: cacheFolder(process.env), env: process.env, optional: false };
+  const clients = { cache: cacheFolder(process.env), env: process.env, optional: false, folders: [] };
   const { helm } = await installClients({ ...clients, lock: (work) => work() });
   const folder = mkdtempSync(join(tmpdir(), 'boxwright-rules-'));
   try {

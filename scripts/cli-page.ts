@@ -1,5 +1,5 @@
 /** The reference page of the command line, from the tables that the program itself reads. */
-import type { CommandEntry } from '../src/cli/command.ts';
+import { argumentTerm, type CommandArgument, type CommandEntry } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { VARIABLES } from '../src/cli/environment.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
@@ -42,8 +42,7 @@ export async function cliPage(): Promise<string> {
 
 async function section({ name, summary, load }: CommandEntry): Promise<string> {
   const { flags, argument, notes } = await load();
-  const taken = argument?.optional === true ? ` [${argument.name}]` : ` <${argument?.name ?? ''}>`;
-  const usage = `boxwright ${name}${argument === undefined ? '' : taken} [flags]`;
+  const usage = `boxwright ${name}${argument === undefined ? '' : ` ${argumentTerm(argument)}`} [flags]`;
   const rows = Object.values(flags).map((row) => [
     `\`${row.flag}\``,
     `\`${row.env}\``,
@@ -55,12 +54,14 @@ async function section({ name, summary, load }: CommandEntry): Promise<string> {
     `## boxwright ${name}`,
     `\`\`\`\n${usage}\n\`\`\``,
     `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`,
-    ...(argument === undefined
-      ? []
-      : [`\`${argument.name}\`: ${argument.choices.map((word) => `\`${word}\``).join(', ')}.`]),
+    ...(argument === undefined ? [] : [`\`${argument.name}\`: ${wordsOf(argument)}.`]),
     ...(rows.length === 0 ? [] : [table(['flag', 'variable', 'type', 'default', 'meaning'], rows)]),
     ...(notes === undefined ? [] : [notesText(notes)]),
   ].join('\n\n');
+}
+
+function wordsOf({ choices, description }: CommandArgument): string {
+  return choices?.map((word) => `\`${word}\``).join(', ') ?? description;
 }
 
 /** Lines that are commands stand in the help text with two spaces in front. */

@@ -33,17 +33,24 @@ const nameReference = [...fields]
     ...(kind === 'Secret' || kind === 'ConfigMap' ? { version: 'v1' } : { group: GROUP }),
     fieldSpecs,
   }));
-const header =
-  '# Generated from src/api by scripts/gen-kustomize.ts: edit there.\n' +
-  '# Copy it beside your kustomization.yaml and name it under `configurations`.\n';
+/** For `vars`, which kustomize still has: `$(NAME)` in the place of a name. */
+const varReference = [...fields.values()]
+  .flat()
+  .filter(({ kind, path }, at, all) => all.findIndex((one) => one.kind === kind && one.path === path) === at)
+  .map(({ path, kind, group }) => ({ path, kind, group }));
+const header = '# Generated from src/api by scripts/gen-kustomize.ts: edit there.\n';
+const write = (content: object): string => stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
+const component = {
+  apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+  kind: 'Component',
+  configurations: ['boxwright-references.yaml'],
+};
 process.exitCode = await settle(
   join(import.meta.dirname, '..', 'deploy/kustomize/references'),
   '.yaml',
   new Map([
-    [
-      'boxwright-references.yaml',
-      header + stringify({ nameReference }, { lineWidth: 0, aliasDuplicateObjects: false }),
-    ],
+    ['kustomization.yaml', `${header}# Name this folder under \`components\`.\n${write(component)}`],
+    ['boxwright-references.yaml', header + write({ nameReference, varReference })],
   ]),
   process.argv.includes('--check'),
 );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { KINDS } from '../src/api/kinds.ts';
 import { ANNOTATION_NOTES, ANNOTATIONS, GROUP } from '../src/api/names.ts';
-import { METRICS_READER, RIGHTS, type Right } from '../src/controllers/rights.ts';
+import { LEADER_LEASE, METRICS_READER, RIGHTS, type Right } from '../src/controllers/rights.ts';
 import { settle } from './generated.ts';
 
 const SOURCE = 'Generated from src/controllers/rights.ts by scripts/gen-rbac.ts: edit there.';
@@ -74,7 +74,8 @@ const helpers = [
   ),
   template(
     'rights.own',
-    yaml(rightsOf('own')),
+    // Each alias of the chart leads for itself.
+    yaml(rightsOf('own')).replace(`- ${LEADER_LEASE}\n`, '- {{ include "boxwright.leaseName" . }}\n'),
     `{{- if .Values.secrets.keepForDeletion }}\n${yaml(rightsOf('own', 'secrets.keepForDeletion'))}{{- end }}\n`,
   ),
   template('rights.reviews', yaml(rightsOf('cluster', 'metrics.secure'))),

@@ -18,8 +18,9 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
     title: 'Resources, operations, leases and connections',
     about:
       'Only the replica that leads has the gauges, so sums over pods are right. The one label with names in it is ' +
-      '`connection` (`namespace/name`), since there are few and they are what has to be found; no other resource ' +
-      'is named, so the number of series does not grow with them.',
+      '`connection` (`namespace/name`), since there are few and they are what has to be found. Where a ' +
+      'namespace has more than 100, the rest counts together as `<namespace>/*`. No other resource is named, so the ' +
+      'number of series does not grow with them.',
     metrics: Object.values(DOMAIN_METRICS),
   },
   {

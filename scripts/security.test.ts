@@ -1,28 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { missing, rowsOf, testsIn } from './named-tests.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const TEST = /`([^`]+\.test\.ts)`(?: “([^”]+)”)?/g;
+const SECURITY = readFileSync(join(import.meta.dirname, '../SECURITY.md'), 'utf8');
+const [, section = ''] = SECURITY.split(/^## Threats.*$/m);
 
-interface Threat {
-  threat: string;
-  tests: { file: string; title: string | undefined }[];
-}
-
-const [, section = ''] = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').split(/^## Threats.*$/m);
-
-/** The rows of the threat table; those in bold are headings. */
-const threats = section
-  .split(/^## /m, 1)
-  .join('')
-  .split('\n')
-  .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
-  .filter((cells) => cells.length === 5 && !/^(-+|threat|\*\*.*\*\*)$/.test(cells[1] ?? ''))
-  .map(([, threat = '', , tests = '']): Threat => ({
-    threat,
-    tests: Array.from(tests.matchAll(TEST), ([, file = '', title]) => ({ file, title })),
-  }));
+/** The rows of the threat table. */
+const threats = rowsOf(section.split(/^## /m, 1).join(''), 3).map(([threat = '', , tests = '']) => ({
+  threat,
+  tests: testsIn(tests),
+}));
 
 /** What trials have found, and the row that speaks of it. */
 const FINDINGS: Readonly<Record<string, RegExp>> = {
@@ -52,12 +40,7 @@ describe('the threat table of SECURITY.md', () => {
 
   test.each(threats)('names tests that there are: $threat', ({ tests }) => {
     expect(tests).not.toEqual([]);
-    const missing = tests.filter(({ file, title }) => {
-      const path = join(ROOT, file);
-      if (!existsSync(path)) return true;
-      return title !== undefined && !readFileSync(path, 'utf8').includes(title);
-    });
-    expect(missing).toEqual([]);
+    expect(missing(tests)).toEqual([]);
   });
 
   test.each(Object.entries(FINDINGS))('has one row for %s', (_, words) => {

@@ -38,6 +38,7 @@ const INSTALL = 'test/chart/install.test.ts';
 const HELM_VERSIONS = 'test/chart/helm-versions.test.ts';
 const KEPT_CRDS = 'test/chart/kept-crds.test.ts';
 const NEW_CLUSTER = 'test/gitops/new-cluster.test.ts';
+const GUARD = 'test/gitops/guard/cases.ts';
 const GUIDE = 'test/guides/install.test.ts';
 const NO_FLUX = 'Flux’s own packages stand for its controllers.';
 const NO_ARGO = 'Argo CD’s Lua contract, in its interpreter, stands for its controller.';
@@ -251,6 +252,7 @@ export const CHECKLIST: readonly ChecklistLine[] = [
       'Synced for a day under self-heal',
       [DAY, 'changes nothing of what was applied'],
       [DAY, 'finds nothing to do when it is applied again'],
+      [GUARD, 'finds every sample and every kind with each optional field left out as it was applied'],
     ),
     note: 'What Argo CD compares, over a day of virtual time; needs a running Argo CD to be shown whole.',
   },
@@ -260,6 +262,7 @@ export const CHECKLIST: readonly ChecklistLine[] = [
       'the same by server-side apply',
       [DAY, 'finds nothing to do when it is applied again'],
       [LIFECYCLE, 'can be applied on the server side too, without a conflict'],
+      [GUARD, 'finds every sample and every kind with each optional field left out as it was applied'],
     ),
     note: NO_ARGO,
   },

@@ -1,5 +1,6 @@
 import { parseAllDocuments, stringify } from 'yaml';
 import { KINDS } from '../../src/api/kinds.ts';
+import { formatKubernetesVersion, OLDEST_KUBERNETES } from '../../src/base/kubernetes-version.ts';
 
 /** What a Chart.yaml is made of. */
 export interface ChartFacts {
@@ -25,7 +26,7 @@ export function chartYaml(facts: ChartFacts, note: string): string {
     type: 'application',
     version,
     appVersion: version,
-    kubeVersion: '>=1.30.0-0',
+    kubeVersion: `>=${formatKubernetesVersion(OLDEST_KUBERNETES)}-0`,
     home: HOME,
     keywords: ['operator', 'deployment', 'gitops', 'boxes'],
     maintainers: [{ name: 'Boxwright maintainers', url: HOME }],

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Row } from './static.ts';
@@ -17,25 +17,67 @@ export interface Started {
   kubeconfig: string;
 }
 
-/** From the start of the process to the end of `version` and of `operator --help`; medians. */
-export async function wordTimes({ main }: Started): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const words of [['version'], ['operator', '--help']]) {
-    const times = await repeat(async () => {
-      const startedAt = systemClock.monotonic();
-      const child = spawn(process.execPath, [main, ...words], { stdio: 'ignore' });
-      const [code] = (await once(child, 'exit')) as [number | null];
-      if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}`);
-      return systemClock.monotonic() - startedAt;
-    });
-    rows.push({ what: `boxwright ${words.join(' ')}`, ...median(times), unit: 'ms' });
-  }
-  return rows;
+/** What a start took, milliseconds. */
+interface Took {
+  wall: number;
+  /** Of all threads: on a machine with other work to do it is what can be compared. */
+  cpu: number;
+}
+
+/** Runs Node to its end. */
+function runNode(...argv: string[]): Took {
+  const startedAt = systemClock.monotonic();
+  // Only a shell tells what its children used.
+  const { status, stdout } = spawnSync(
+    'sh',
+    ['-c', '"$@" >/dev/null 2>&1 && times', 'sh', process.execPath, ...argv],
+    { encoding: 'utf8' },
+  );
+  const wall = systemClock.monotonic() - startedAt;
+  if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}`);
+  const [, children = ''] = stdout.trim().split('\n');
+  const seconds = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(([, m, s]) => Number(m) * 60 + Number(s));
+  return { wall, cpu: seconds.reduce((a, b) => a + b, 0) * 1_000 };
+}
+
+/** Node with an empty script, then each of the words, over and over: what is compared ran at the same time. */
+export function wordTimes({ main }: Started, empty: string): { rows: Row[]; alone: Took[] } {
+  const words = [['version'], ['operator', '--help']];
+  const rounds = Array.from({ length: RUNS }, () => ({
+    alone: runNode(empty),
+    told: words.map((each) => runNode(main, ...each)),
+  }));
+  const alone = rounds.map((round) => round.alone);
+  return {
+    alone,
+    rows: [
+      ...tookRows('node with an empty script', alone, alone),
+      ...words.flatMap((each, i) =>
+        tookRows(
+          `boxwright ${each.join(' ')}`,
+          rounds.map(({ told }) => told[i] ?? { wall: NaN, cpu: NaN }),
+          alone,
+        ),
+      ),
+    ],
+  };
+}
+
+/** Times, and how many times those of Node alone they are. */
+function tookRows(what: string, took: readonly Took[], alone: readonly Took[]): Row[] {
+  // Of all runs together: a shell tells CPU time in hundredths of a second.
+  const sum = (runs: readonly Took[], kind: keyof Took): number =>
+    runs.reduce((total, run) => total + run[kind], 0);
+  const times = (kind: keyof Took): string => (sum(took, kind) / sum(alone, kind)).toFixed(2);
+  const cpu = median(took.map((each) => each.cpu));
+  const wall = median(took.map((each) => each.wall));
+  const ratio = took === alone ? '' : `; ${times('wall')} × node alone, in CPU time ${times('cpu')} ×`;
+  return [{ what, ...wall, unit: 'ms', note: `${wall.note}; CPU ${cpu.value} ms${ratio}` }];
 }
 
 /** From the start of the operator's process until /readyz says ok, and what it holds of memory then; medians. */
-export async function operatorTimes({ main, kubeconfig }: Started): Promise<Row[]> {
-  const ready: number[] = [];
+export async function operatorTimes({ main, kubeconfig }: Started, alone: readonly Took[]): Promise<Row[]> {
+  const ready: Took[] = [];
   const memory: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
     const port = await freePort();
@@ -60,7 +102,7 @@ export async function operatorTimes({ main, kubeconfig }: Started): Promise<Row[
       await untilReady(`http://127.0.0.1:${port}/readyz`, () => {
         if (child.exitCode !== null) throw new Error(`the operator has ended:\n${said.join('')}`);
       });
-      ready.push(systemClock.monotonic() - startedAt);
+      ready.push({ wall: systemClock.monotonic() - startedAt, cpu: cpuMs(child.pid ?? 0) });
       await systemClock.sleep(SETTLED_MS);
       memory.push(residentMiB(child.pid ?? 0));
     } finally {
@@ -69,7 +111,7 @@ export async function operatorTimes({ main, kubeconfig }: Started): Promise<Row[
     }
   }
   return [
-    { what: 'boxwright operator until /readyz', ...median(ready), unit: 'ms' },
+    ...tookRows('boxwright operator until /readyz', ready, alone),
     { what: 'boxwright operator, resident memory', ...median(memory), unit: 'MiB' },
   ];
 }
@@ -97,6 +139,19 @@ function residentMiB(pid: number): number {
   }
 }
 
+/** What all threads of a process used so far; Linux only, elsewhere NaN. */
+function cpuMs(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const ran = threads.map((id) =>
+      Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return ran.reduce((a, b) => a + b, 0) / 1e6;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -107,17 +162,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function repeat(measure: () => Promise<number>): Promise<number[]> {
-  const values: number[] = [];
-  for (let run = 0; run < RUNS; run += 1) values.push(await measure());
-  return values;
+function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function median(values: readonly number[]): { value: number; note: string } {
   const sorted = values.toSorted((a, b) => a - b).map(Math.round);
   const at = (index: number): number => sorted[index] ?? Number.NaN;
   return {
-    value: at(Math.floor(sorted.length / 2)),
+    value: Math.round(middle(values)),
     note: `${at(0)} to ${at(sorted.length - 1)} in ${sorted.length} runs`,
   };
 }

@@ -76,7 +76,7 @@ const headers = defaulted(
         'Service-Release',
       ),
     },
-    { rules: [atMostOne(['token', 'tokenScheme'], 'set only one of token and tokenScheme')] },
+    { rules: [atMostOne(['tokenScheme', 'token'], 'set only one of token and tokenScheme')] },
   ),
   {},
 );

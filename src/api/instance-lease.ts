@@ -13,21 +13,23 @@ import {
   type Seen,
   type Written,
 } from './schema/build.ts';
-import { leaseFields, leaseRules } from './fields/lease.ts';
+import { leaseFields, scheduledLeaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
+import { scheduleField } from './fields/schedule.ts';
 import { anyStatus } from './fields/status.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import { AGE_COLUMN, defineKind, READY_COLUMN, reasonColumn, type KindDefinition } from './schema/kind.ts';
 
 /** The spec of an InstanceLease. */
 export const InstanceLeaseSpecSchema = object(
-  'When an instance ends. A new value of the annotation boxwright.dev/renew renews it.',
+  'When an instance ends, or when it runs week by week. A new value of the annotation boxwright.dev/renew renews an end that `after` counts.',
   {
     instanceRef: reference('Instance', 'The instance that the lease is for. Can be changed.'),
     ...leaseFields(),
+    schedule: scheduleField(),
     warnBefore: defaulted(
       duration(
-        'How long before the end the operator warns with the condition LeaseExpiring and an event, a duration from 0s to 720h. Default 1h. Can be changed.',
+        'How long before the end the operator warns with the condition LeaseExpiring and an event, a duration from 0s to 720h. It does not warn of the switches of a schedule. Default 1h. Can be changed.',
         '0s',
         '720h',
       ),
@@ -40,18 +42,22 @@ export const InstanceLeaseSpecSchema = object(
       ),
     ),
     paused: defaulted(
-      flag('While true, the operator does not change the lease. Default false. Can be changed.'),
+      flag(
+        'While true, the operator does not change the lease, and the schedule switches nothing. Default false. Can be changed.',
+      ),
       false,
     ),
   },
-  { rules: leaseRules() },
+  { rules: scheduledLeaseRules() },
 );
 
 /** The status of an InstanceLease. */
 export const InstanceLeaseStatusSchema = object('What is in force.', {
   ...anyStatus(),
   expireAt: optional(shown(time('When the lease ends.'))),
-  nextChange: optional(shown(time('When something happens next: the warning or the end.'))),
+  nextChange: optional(
+    shown(time('When something happens next: the warning, the end, or the next switch of the schedule.')),
+  ),
   countedFrom: optional(time('From when `after` counts: the deploy, the edit or the renewal.')),
   wanted: optional(
     text('Hash of what this lease says, renewal included, for which expireAt was worked out.', {
@@ -90,14 +96,14 @@ export type InstanceLease = Resource<InstanceLeaseSpec, InstanceLeaseStatus, 'In
 /** An InstanceLease as a user writes it. */
 export type InstanceLeaseManifest = ManifestOf<Written<typeof InstanceLeaseSpecSchema>, 'InstanceLease'>;
 /** What a lease does and when, as an Instance's `spec.lease` and an InstanceLease's spec both say it. */
-export type LeaseTerms = Pick<InstanceLeaseSpec, 'operation' | 'expireAt' | 'after'>;
+export type LeaseTerms = Pick<InstanceLeaseSpec, 'operation' | 'expireAt' | 'after' | 'schedule'>;
 
 /** The kind InstanceLease. */
 export const InstanceLeaseKind: KindDefinition<InstanceLease> = defineKind<InstanceLease>({
   kind: 'InstanceLease',
   plural: 'instanceleases',
   shortNames: ['bwlease'],
-  description: 'When an instance ends: it shuts down or is terminated.',
+  description: 'When an instance ends, or runs: it is shut down or terminated, or follows a weekly schedule.',
   spec: InstanceLeaseSpecSchema,
   status: InstanceLeaseStatusSchema,
   columns: [
@@ -115,6 +121,13 @@ export const InstanceLeaseKind: KindDefinition<InstanceLease> = defineKind<Insta
       description: 'What happens at the end.',
     },
     { name: 'EXPIRES', type: 'string', jsonPath: '.status.expireAt', description: 'When the lease ends.' },
+    {
+      name: 'NEXT',
+      type: 'string',
+      jsonPath: '.status.nextChange',
+      description: 'The warning, the end, or the next switch of the schedule.',
+      priority: 1,
+    },
     AGE_COLUMN,
     reasonColumn(1),
   ],

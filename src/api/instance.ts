@@ -1,15 +1,17 @@
 import {
   defaulted,
   duration,
+  fixed,
   list,
   object,
   oneOf,
   optional,
+  plainId,
   text,
   type Seen,
   type Written,
 } from './schema/build.ts';
-import { atMostOne, exactlyOne, immutable, ownWords } from './schema/rules.ts';
+import { atMostOne, exactlyOne, keptAsIs, ownWords } from './schema/rules.ts';
 import { managedFields, managedRules } from './fields/common.ts';
 import { leaseFields, leaseRules } from './fields/lease.ts';
 import { reference } from './fields/references.ts';
@@ -36,27 +38,58 @@ export const InstanceSpecSchema = object(
   'One deployment of a box through a policy box, with its operations, power and lease.',
   {
     ...managedFields(
+      'Instance',
       ['Delete', 'Orphan', 'Terminate'],
       'What happens on the service when this resource is deleted. Delete: the operator terminates the machines and deletes the record. Terminate: it terminates the machines and keeps record and logs. Orphan: it keeps everything. Absent: the default of the connection, then Delete. Can be changed, even while the deletion waits.',
       'Hold',
     ),
     name: optional(
-      text(
-        'Name on the service, 1 to 30 characters. Absent: metadata.name, which then has at most 30. Immutable, absence included.',
-        { maxLength: INSTANCE_NAME_LIMIT, ...ownWords() },
+      fixed(
+        'name',
+        text(
+          'Name on the service, 1 to 30 characters. Absent: metadata.name, which then has at most 30. Immutable, absence included.',
+          { maxLength: INSTANCE_NAME_LIMIT, ...ownWords() },
+        ),
+        ANEW,
       ),
     ),
-    boxRef: optional(reference('Box', 'What is deployed; exactly one of boxRef and boxId. Immutable.')),
+    boxRef: optional(
+      fixed(
+        'boxRef',
+        reference('Box', 'What is deployed; exactly one of boxRef and boxId. Immutable.'),
+        ANEW,
+      ),
+    ),
     boxId: optional(
-      text('What is deployed, by its id on the service; exactly one of boxRef and boxId. Immutable.', ID),
+      fixed(
+        'boxId',
+        plainId(
+          'Box',
+          'What is deployed, by its id on the service; exactly one of boxRef and boxId. Immutable.',
+          ID,
+        ),
+        ANEW,
+      ),
     ),
     policyBoxRef: optional(
-      reference('PolicyBox', 'Where it is deployed; exactly one of policyBoxRef and policyBoxId. Immutable.'),
+      fixed(
+        'policyBoxRef',
+        reference(
+          'PolicyBox',
+          'Where it is deployed; exactly one of policyBoxRef and policyBoxId. Immutable.',
+        ),
+        ANEW,
+      ),
     ),
     policyBoxId: optional(
-      text(
-        'Where it is deployed, by its id on the service; exactly one of policyBoxRef and policyBoxId. Immutable.',
-        ID,
+      fixed(
+        'policyBoxId',
+        plainId(
+          'PolicyBox',
+          'Where it is deployed, by its id on the service; exactly one of policyBoxRef and policyBoxId. Immutable.',
+          ID,
+        ),
+        ANEW,
       ),
     ),
     variables: variableValues(
@@ -65,9 +98,13 @@ export const InstanceSpecSchema = object(
     overrides: nestedOverrides(
       'Values for variables of nested boxes. Unique by scope and name. Default []. Can be changed; applyChanges says what follows.',
     ),
-    policyVariables: variableValues(
-      'Values for variables of the policy box. Unique by name. Default []. Immutable.',
-      'Immutable, as all of policyVariables.',
+    policyVariables: fixed(
+      'policyVariables',
+      variableValues(
+        'Values for variables of the policy box. Unique by name. Default []. Immutable.',
+        'Immutable, as all of policyVariables.',
+      ),
+      ANEW,
     ),
     tags: defaulted(
       list(
@@ -104,14 +141,18 @@ export const InstanceSpecSchema = object(
       ),
     ),
     ipv4Address: optional(
-      text(
-        'IPv4 address of an existing machine to deploy to. Absent: the provider makes machines. Immutable.',
-        {
-          maxLength: 15,
-          hint: 'must be an IPv4 address, such as 10.0.0.7',
-          pattern:
-            '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
-        },
+      fixed(
+        'ipv4Address',
+        text(
+          'IPv4 address of an existing machine to deploy to. Absent: the provider makes machines. Immutable.',
+          {
+            maxLength: 15,
+            hint: 'must be an IPv4 address, such as 10.0.0.7',
+            pattern:
+              '^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])$',
+          },
+        ),
+        ANEW,
       ),
     ),
     failurePolicy: defaulted(
@@ -155,9 +196,8 @@ export const InstanceSpecSchema = object(
       exactlyOne(['boxRef', 'boxId'], 'set exactly one of boxRef and boxId'),
       exactlyOne(['policyBoxRef', 'policyBoxId'], 'set exactly one of policyBoxRef and policyBoxId'),
       atMostOne(['lease', 'leaseRef'], 'set only one of lease and leaseRef'),
-      ...['boxRef', 'boxId', 'policyBoxRef', 'policyBoxId', 'name', 'policyVariables', 'ipv4Address'].map(
-        (field) => immutable(field, ANEW),
-      ),
+      // One of a pair is there, so that the id stands for both.
+      ...['boxId', 'policyBoxId', 'name', 'ipv4Address'].map((field) => keptAsIs(field, ANEW)),
     ],
   },
 );
@@ -191,7 +231,7 @@ export const InstanceKind: KindDefinition<Instance> = defineKind<Instance>({
   status: InstanceStatusSchema,
   rootRules: [
     {
-      rule: `has(self.spec.name) || size(self.metadata.name) <= ${INSTANCE_NAME_LIMIT}`,
+      rule: `size(self.metadata.name) <= ${INSTANCE_NAME_LIMIT} || has(self.spec.name)`,
       message: `the service allows ${INSTANCE_NAME_LIMIT} characters in the name of an instance and metadata.name is longer: set a shorter spec.name`,
       holds: (r: Named) => r.spec.name !== undefined || r.metadata.name.length <= INSTANCE_NAME_LIMIT,
     },

@@ -147,12 +147,17 @@ describe('references', () => {
 });
 
 describe('the examples', () => {
-  test.each(['connection', 'runtime-box', 'web-box', 'policy-box', 'instance', 'instance-lease'])(
-    '%s is what the parser takes',
-    (file) => {
-      expect(example(file).status).toEqual({ observedGeneration: -1 });
-    },
-  );
+  test.each([
+    'connection',
+    'runtime-box',
+    'web-box',
+    'docker-box',
+    'policy-box',
+    'instance',
+    'instance-lease',
+  ])('%s is what the parser takes', (file) => {
+    expect(example(file).status).toEqual({ observedGeneration: -1 });
+  });
 });
 
 describe('reasons', () => {

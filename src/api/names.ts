@@ -1,3 +1,5 @@
+import { mostSimilar } from '../base/similar.ts';
+
 /**
  * Every name of ours that is visible in a cluster, once: API group, annotations, finalizer, labels.
  */
@@ -28,6 +30,17 @@ export const ANNOTATIONS = {
   claimSeal: `${GROUP}/claim-seal`,
   createIntent: `${GROUP}/create-intent`,
   deployedLease: `${GROUP}/deployed-lease`,
+  starts: `${GROUP}/starts`,
+} as const;
+
+/** Label of every leader Lease of ours, whatever its name. */
+export const LEADER_LABEL = `${GROUP}/leader`;
+
+/** Annotations of the leader Lease: what whoever asks may know of the operator that leads. */
+export const LEADER_ANNOTATIONS = {
+  /** Namespaces that it looks after, with commas; `*` for all. */
+  namespaces: `${GROUP}/namespaces`,
+  version: `${GROUP}/version`,
 } as const;
 
 /** What the reference says of an annotation. */
@@ -98,6 +111,12 @@ export const ANNOTATION_NOTES: Readonly<Record<keyof typeof ANNOTATIONS, Annotat
     meaning:
       'The source of the lease in the deploy request, as JSON, until status records it. It is not removed afterwards. Do not change it.',
   },
+  starts: {
+    writtenBy: 'operator',
+    on: 'the leader Lease',
+    meaning:
+      'When the operator started the last twelve times. See the condition `Restarting` of a Connection.',
+  },
 };
 
 /** One-shot operations of an Instance and the annotation that asks for each. */
@@ -109,3 +128,20 @@ export const REQUEST_ANNOTATIONS = {
 
 /** A one-shot operation that an annotation can ask for. */
 export type RequestedOperation = keyof typeof REQUEST_ANNOTATIONS;
+
+/** Keys under our group that mean nothing: nobody reads them. */
+export function unknownAnnotations(annotations: Readonly<Record<string, unknown>> | undefined): string[] {
+  const known = new Set<string>(Object.values(ANNOTATIONS));
+  return Object.keys(annotations ?? {}).filter((key) => key.startsWith(`${GROUP}/`) && !known.has(key));
+}
+
+/** What is wrong with an annotation that nobody reads. */
+export function unknownAnnotationText(key: string): string {
+  const keys = Object.keys(ANNOTATIONS) as (keyof typeof ANNOTATIONS)[];
+  const users = keys.filter((each) => ANNOTATION_NOTES[each].writtenBy === 'user');
+  const meant = mostSimilar(
+    key,
+    users.map((each) => ANNOTATIONS[each]),
+  );
+  return `the annotation ${key} means nothing${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}

@@ -12,7 +12,7 @@ import {
 } from './schema/build.ts';
 import { ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
-import { managedKeys, recordStatus } from './fields/status.ts';
+import { managedWithProfile, recordStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
@@ -36,7 +36,7 @@ const LIFESPAN_RULE: Rule = {
 export const PolicyBoxSpecSchema = object(
   'Where and how boxes are deployed: a provider and a profile of machines.',
   {
-    ...managedFields(['Delete', 'Orphan'], DELETION_TEXT, 'Recreate'),
+    ...managedFields('PolicyBox', ['Delete', 'Orphan'], DELETION_TEXT, 'Recreate'),
     name: optional(
       text(
         'Name on the service, unique per owner over all types of box. Absent: metadata.name. Can be changed.',
@@ -108,18 +108,8 @@ export const PolicyBoxSpecSchema = object(
 /** The status of a PolicyBox. */
 export const PolicyBoxStatusSchema = object('What was found and what was done.', {
   ...recordStatus(),
-  managed: optional(
-    object('What on the record is ours, so that what others added there stays.', {
-      ...managedKeys(),
-      profile: optional(
-        list(
-          'Properties of the profile that we put there, as JSON pointers such as /flavor or /tags/env.',
-          text('A property.', { maxLength: 1024 }),
-          { maxItems: 2_000 },
-        ),
-      ),
-    }),
-  ),
+  managed: optional(managedWithProfile()),
+
   draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
   files: optional(
     list(

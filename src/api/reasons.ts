@@ -19,6 +19,10 @@ export const CONDITIONS = {
   conflict: 'Conflict',
   /** On an Instance, only while True: its box has changed since the deploy. */
   updateAvailable: 'UpdateAvailable',
+  /** On a Box with publish: is the version made of the content in place? */
+  published: 'Published',
+  /** On an Instance, only while True: it gives values that a box does not have which is known only by its id. */
+  unsuitable: 'Unsuitable',
   /** On a managed kind, only while True: the service kept old values of the fields named. */
   notApplied: 'NotApplied',
   /** On a Connection: are the credentials accepted? */
@@ -27,6 +31,8 @@ export const CONDITIONS = {
   reachable: 'Reachable',
   /** On a Connection, only while True: the service's clock and the operator's differ by over a minute. */
   clockSkew: 'ClockSkew',
+  /** On a Connection, only while True: the operator has started more than three times in ten minutes. */
+  restarting: 'Restarting',
 } as const;
 
 /** What a reason says about the resource. */
@@ -163,12 +169,24 @@ export const REASONS = {
     'The message names their ids. Choose one with boxwright.dev/adopt: <id>, or delete the surplus records on the service. Where one of two was made in the place of the other, the one that is not chosen goes by deletionPolicy.',
   ),
   NotApplied: stalled(
-    'The service accepted the change but kept the old value of the fields that the message names.',
-    'Restore the old value, or create a new resource with the new value.',
+    'The service accepted the change but kept the old value of the fields that the message names, or it accepted a create and shows no record.',
+    'Restore the old value, or create a new resource with the new value. Where a create made nothing, find out why on the service: the operator creates it again slowly.',
   ),
   NotConverging: stalled(
     'The operator has corrected the same difference several times, and it keeps coming back.',
     'Either something else writes the fields that the message names: decide which of the two manages them, or set driftPolicy to Report or Ignore. Or the service stores another form of the value: declare the value as the service shows it.',
+  ),
+  VersionTaken: stalled(
+    'A version of the box with the declared number exists with other content.',
+    'Set spec.publish.version to a number that no version has. Versions never change.',
+  ),
+  UnknownVariable: stalled(
+    'The resource gives a value to a variable that its box or policy box does not have, or names a nested box that is not there. Nothing is deployed, since the service would ignore the value.',
+    'The message names the field, what there is, and the nearest name. Correct the name, or add the variable to the box. As the condition Unsuitable, beside a Ready of its own, it speaks of a box that is known only by its id.',
+  ),
+  Unsuitable: stalled(
+    'A value has another type than the variable has, or is not among its options; or a required variable has no value; or the policy box does not claim what the box requires. Nothing is deployed.',
+    'The message names the field and what fits. Correct the value, or change the box or policy box. As the condition Unsuitable, beside a Ready of its own, it speaks of a box that is known only by its id.',
   ),
   OperationFailed: stalled(
     'An operation failed, or runs past its deadline.',
@@ -209,6 +227,11 @@ export const REASONS = {
     'The deletion waits because the resource is protected.',
     'Remove the protection, or set deletionPolicy to Orphan.',
   ),
+  Published: beside('The declared version is made of the content in place.', 'Nothing.'),
+  DraftAhead: beside(
+    'The content of the box has changed since the declared version was made.',
+    'Set spec.publish.version to a new number to make a version of the present content, or leave it for later.',
+  ),
   LeaseExpiring: beside(
     'The lease ends within warnBefore.',
     'Set boxwright.dev/renew on the InstanceLease to a new value to renew it, change it, or let it end.',
@@ -218,12 +241,16 @@ export const REASONS = {
     'Set boxwright.dev/request-reinstall on the Instance to a new value to apply the change, or ignore it.',
   ),
   Drifted: beside(
-    'The record differs from the declaration in the fields that status.drift names, and driftPolicy is Report.',
+    'The record differs from the declaration, and driftPolicy leaves it so. With Report, status.drift names the fields.',
     'Change the resource to match the record, or set driftPolicy to Correct.',
   ),
   ClockSkew: beside(
     'The service’s clock and the operator’s differ by more than a minute, so leases end that much early or late.',
     'Correct the clock that is wrong: the message says which one is ahead and by how much.',
+  ),
+  Restarting: beside(
+    'The operator has started more than three times in ten minutes, and each start begins its waits anew.',
+    'Find out why its process ends: see the log of the container before the present one (kubectl logs --previous).',
   ),
   CredentialsAccepted: beside('The service accepts the credentials.', 'Nothing.'),
   Answered: beside('The service answers.', 'Nothing.'),

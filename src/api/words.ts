@@ -29,6 +29,19 @@ function words<Ours extends string>(table: Readonly<Record<Ours, string>>): Word
 /** `automatic_updates` (interface document section 2.1). `off` is a YAML 1.1 boolean, hence None. */
 export const AUTOMATIC_UPDATES = words({ None: 'off', Patch: 'patch', Minor: 'minor', Major: 'major' });
 
+/** `visibility` of a box (interface document section 2.1). */
+export const BOX_VISIBILITY = words({
+  Workspace: 'workspace',
+  Organization: 'organization',
+  Public: 'public',
+});
+
+/** `role` of a member (service-behaviour.md 8). */
+export const MEMBER_ROLES = words({ Collaborator: 'collaborator', Read: 'read' });
+
+/** Types of boxes that a Box can be, by the last word of their schema (interface document section 2.1). */
+export const BOX_TYPES = words({ Script: 'script', Docker: 'docker', CloudFormation: 'cloudformation' });
+
 /** `visibility` of a variable (interface document section 2.2, service-behaviour.md 2.5). */
 export const VARIABLE_VISIBILITY = words({ Public: 'public', Internal: 'internal', Private: 'private' });
 

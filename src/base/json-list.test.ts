@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from './exact-json.ts';
 import { JsonList, type JsonListOptions } from './json-list.ts';
-import { JsonLimitError, valuesOf } from './json-size.ts';
+import { countJson, JsonLimitError } from './json-size.ts';
 
 const LIMITS = { bytes: 1_000_000, values: 100_000, depth: 64 };
 
@@ -114,7 +114,7 @@ describe('a list that is read piece by piece', () => {
   });
 });
 
-const count = (text: string): number => valuesOf(Buffer.from(text), LIMITS);
+const count = (text: string): number => countJson(Buffer.from(text), LIMITS).values;
 
 it('the values of JSON are about what it takes when it is parsed', () => {
   expect(count('[{},{},{}]')).toBe(10);

@@ -1,4 +1,5 @@
 import { parseExactJson } from './exact-json.ts';
+import { Pieces } from './pieces.ts';
 import { JsonLimitError, JsonSize, type JsonLimits } from './json-size.ts';
 
 /** Elements are parsed together up to so many bytes or values: a millisecond or two. */
@@ -34,9 +35,8 @@ export class JsonList {
   /** How deep the list's elements stand. */
   readonly #level: number;
   #state: 'before' | 'inside' | 'after' = 'before';
-  /** What has arrived of the piece in hand, and its size. */
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
+  /** What has arrived of the piece in hand. */
+  readonly #kept = new Pieces();
   /** Values of the elements in hand that are complete. */
   #values = 0;
   #elementBytes = 0;
@@ -52,7 +52,7 @@ export class JsonList {
 
   /** Bytes that wait for the rest of an element. */
   get heldBytes(): number {
-    return this.#keptBytes + this.#around.length;
+    return this.#kept.bytes + this.#around.length;
   }
 
   push(piece: Uint8Array): void {
@@ -79,16 +79,16 @@ export class JsonList {
       throw new JsonLimitError('bytes', `an entry of the list is larger than ${limits.bytes} bytes`);
     }
     const isEnd = mark === 'comma' || mark === 'close';
-    this.#keep(piece.subarray(from, isEnd ? at - 1 : at));
+    this.#kept.push(piece.subarray(from, isEnd ? at - 1 : at));
     if (!isEnd) return at;
     if (mark === 'close' && piece[at - 1] !== CLOSE_LIST)
       throw new SyntaxError('the list ends with another sign');
     this.#values += this.#size.values;
     this.#size.values = 0;
     this.#elementBytes = 0;
-    const isLarge = this.#keptBytes >= PIECE.bytes || this.#values >= PIECE.values;
+    const isLarge = this.#kept.bytes >= PIECE.bytes || this.#values >= PIECE.values;
     if (mark === 'comma' && !isLarge) {
-      this.#keep(piece.subarray(at - 1, at));
+      this.#kept.push(piece.subarray(at - 1, at));
       return at;
     }
     this.#flush(mark === 'comma');
@@ -125,18 +125,10 @@ export class JsonList {
     return name.endsWith(quoted) && /[{,]$/.test(name.slice(0, -quoted.length).trimEnd());
   }
 
-  #keep(part: Uint8Array): void {
-    if (part.length === 0) return;
-    this.#kept.push(part);
-    this.#keptBytes += part.length;
-  }
-
   #flush(goesOn: boolean): void {
-    const bytes = this.#keptBytes;
+    const { bytes } = this.#kept;
     const values = this.#values;
     const elements = this.#elements();
-    this.#kept = [];
-    this.#keptBytes = 0;
     this.#values = 0;
     // An empty list has nothing in it; between two commas there must be something.
     if (elements.length === 0 && (goesOn || this.#isOpen)) throw new SyntaxError('an element is missing');
@@ -145,7 +137,7 @@ export class JsonList {
   }
 
   #elements(): unknown[] {
-    const text = utf8.decode(Buffer.concat(this.#kept, this.#keptBytes));
+    const text = utf8.decode(this.#kept.take());
     return this.#parse(`[${text}]`) as unknown[];
   }
 

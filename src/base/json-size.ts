@@ -8,6 +8,17 @@ export interface JsonLimits {
   depth: number;
 }
 
+/** Limits of what {@link JsonSize} counts. */
+export type CountLimits = Pick<JsonLimits, 'values' | 'depth'>;
+
+/** What JSON holds. */
+export interface CountedJson {
+  /** A list or an object as two, and one for each comma and each name. */
+  readonly values: number;
+  /** The most lists and objects inside each other. */
+  readonly deepest: number;
+}
+
 /** Thrown for JSON beyond its {@link JsonLimits}. Its message names the limit, never the text. */
 export class JsonLimitError extends Error {
   readonly code = 'JsonLimit';
@@ -35,9 +46,11 @@ export type Mark = 'open' | 'comma' | 'close';
  * Goes through JSON byte by byte, in pieces as they arrive, and counts what it will take once it is parsed: a list or
  * an object as two, and one for each comma and each name. Whether it is JSON at all is for the parser to say.
  */
-export class JsonSize {
+export class JsonSize implements CountedJson {
   values = 0;
+  /** How deep the place is that was reached. */
   depth = 0;
+  deepest = 0;
   #isInString = false;
   #isEscaped = false;
 
@@ -46,8 +59,8 @@ export class JsonSize {
    * `level` deep, a list or object that opens as such a member, and the end of what is `level` deep. Answers the place
    * after it.
    */
-  count(piece: Uint8Array, from: number, limits: JsonLimits, level = -1): { at: number; mark?: Mark } {
-    let { values, depth } = this;
+  count(piece: Uint8Array, from: number, limits: CountLimits, level = -1): { at: number; mark?: Mark } {
+    let { values, depth, deepest } = this;
     let isInString = this.#isInString;
     let isEscaped = this.#isEscaped;
     let skipAt = from + SHORT_STRING;
@@ -79,7 +92,10 @@ export class JsonSize {
           values += 2;
           if (depth === level) mark = 'open';
           depth += 1;
-          if (depth > limits.depth) throw new JsonLimitError('depth', 'the body is nested too deep');
+          if (depth > deepest) {
+            deepest = depth;
+            checkDepth(deepest, limits);
+          }
           break;
         case CLOSE_LIST:
         case CLOSE_OBJECT:
@@ -88,15 +104,11 @@ export class JsonSize {
           break;
         default:
       }
-      if (values > limits.values) {
-        throw new JsonLimitError(
-          'values',
-          `it holds more than ${limits.values} values, which would take too much memory`,
-        );
-      }
+      if (values > limits.values) throw tooMany(limits);
     }
     this.values = values;
     this.depth = depth;
+    this.deepest = deepest;
     this.#isInString = isInString;
     this.#isEscaped = isEscaped;
     return mark === undefined ? { at } : { at, mark };
@@ -115,11 +127,31 @@ function skipText(piece: Uint8Array, from: number): number {
 }
 
 /**
- * Values of a whole text.
+ * Counts a whole text.
  * @throws JsonLimitError
  */
-export function valuesOf(text: Uint8Array, limits: JsonLimits): number {
+export function countJson(text: Uint8Array, limits: CountLimits): CountedJson {
   const size = new JsonSize();
   size.count(text, 0, limits);
-  return size.values;
+  return size;
+}
+
+/**
+ * Holds what was counted before against limits.
+ * @throws JsonLimitError
+ */
+export function checkCounted({ values, deepest }: CountedJson, limits: CountLimits): void {
+  checkDepth(deepest, limits);
+  if (values > limits.values) throw tooMany(limits);
+}
+
+function checkDepth(depth: number, limits: CountLimits): void {
+  if (depth > limits.depth) throw new JsonLimitError('depth', 'the body is nested too deep');
+}
+
+function tooMany({ values }: CountLimits): JsonLimitError {
+  return new JsonLimitError(
+    'values',
+    `it holds more than ${values} values, which would take too much memory`,
+  );
 }

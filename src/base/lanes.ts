@@ -47,27 +47,29 @@ export class Lanes<T> {
     if (line.size === 0) this.#lines[lane].delete(group);
   }
 
-  /** Takes the item out whose turn it is, of the lanes that are open. */
-  take(isOpen: (lane: Lane) => boolean = () => true): { item: T; lane: Lane } | undefined {
-    let lane: Lane | undefined;
-    for (const other of LANES) {
-      if (this.#sizes[other] === 0 || !isOpen(other)) continue;
-      if (lane === undefined || this.#due[other] < this.#due[lane]) lane = other;
+  /** Takes the item out whose turn it is, of the groups that are open in their lane. */
+  take(isOpen: (lane: Lane, group: string) => boolean = () => true): { item: T; lane: Lane } | undefined {
+    let next: { lane: Lane; group: string } | undefined;
+    for (const lane of LANES) {
+      if (next !== undefined && this.#due[lane] >= this.#due[next.lane]) continue;
+      const group = this.#lines[lane].keys().find((one) => isOpen(lane, one));
+      if (group !== undefined) next = { lane, group };
     }
-    if (lane === undefined) return undefined;
+    if (next === undefined) return undefined;
+    const { lane, group } = next;
     // A lane that was closed may be due long since.
     this.#now = Math.max(this.#now, this.#due[lane]);
     this.#due[lane] = this.#now + 1 / SHARES[lane];
-    return { item: this.#takeOf(lane), lane };
+    return { item: this.#takeOf(lane, group), lane };
   }
 
   *[Symbol.iterator](): Generator<T> {
     for (const lane of LANES) for (const line of this.#lines[lane].values()) yield* line;
   }
 
-  #takeOf(lane: Lane): T {
+  #takeOf(lane: Lane, group: string): T {
     const groups = this.#lines[lane];
-    const [group, line] = groups.entries().next().value as [string, Set<T>];
+    const line = groups.get(group) as Set<T>;
     const item = line.values().next().value as T;
     line.delete(item);
     this.#sizes[lane] -= 1;

@@ -76,6 +76,35 @@ describe('the budget for memory', () => {
     expect(all.heldFor('answers')).toBe(233 * MiB);
   });
 
+  it('gives up what can be had again, the oldest first, and not what somebody keeps who holds less', async () => {
+    const { all } = budget(400);
+    const [shop, other] = [all.share('shop'), all.share('other')];
+    const given: string[] = [];
+    const keep = (share: typeof shop, name: string): void => {
+      const hold = share.open('lists', () => {
+        given.push(name);
+        hold.release();
+      });
+      expect(hold.trySet(60 * MiB)).toBe(true);
+    };
+    keep(other, 'other');
+    for (const name of ['first', 'second', 'third']) keep(shop, name);
+    expect(given).toEqual(['first']);
+    await shop.open('answers').set(70 * MiB);
+    expect(given).toEqual(['first', 'second']);
+    // Nothing is given up for what does not fit all the same.
+    await expect(shop.open('answers').set(140 * MiB)).rejects.toBeInstanceOf(MemoryBudgetError);
+    expect(given).toEqual(['first', 'second']);
+    const third = all.share('third');
+    await third.open('answers').set(100 * MiB);
+    expect(given).toEqual(['first', 'second']);
+    await all
+      .share('fourth')
+      .open('answers')
+      .set(20 * MiB);
+    expect(given).toEqual(['first', 'second', 'third']);
+  });
+
   it('refuses in words what never fits, at once, and what does not fit in time', async () => {
     const { all, clock } = budget(400);
     let refused = 0;

@@ -37,8 +37,12 @@ export interface Hold {
 
 /** One owner's part of the budget. */
 export interface MemoryShare {
-  /** Nothing at first. */
-  open(what: HeldFor): Hold;
+  /**
+   * Nothing at first.
+   * @param giveUp - where what is held can be had again: called when the room is wanted for something else, and
+   * releases it at once
+   */
+  open(what: HeldFor, giveUp?: () => void): Hold;
 }
 
 interface Waiter {
@@ -58,7 +62,8 @@ const TAKEN =
 /**
  * The memory that everything from outside may take: answers while they arrive and are read, records and lists that
  * are kept, contents in hand. Counted in bytes of the heap, as {@link weightOf} estimates them. What does not fit
- * waits in order, for a while; one owner (a namespace) holds a third at most.
+ * waits in order, for a while; one owner (a namespace) holds a third at most. What an owner keeps only to have it at
+ * hand makes room first: for the owner itself, and for whoever holds less.
  */
 export class MemoryBudget {
   readonly capacity: number;
@@ -66,6 +71,8 @@ export class MemoryBudget {
   readonly #held = new Tally();
   readonly #byUse = new Map<HeldFor, number>();
   #waiting: Waiter[] = [];
+  /** What can be given up, the oldest first. */
+  readonly #spare = new Set<{ owner: string; giveUp: () => void }>();
   #onRefusal: () => void = () => undefined;
 
   /** @param capacity - bytes */
@@ -95,12 +102,13 @@ export class MemoryBudget {
   }
 
   share(owner: string): MemoryShare {
-    return { open: (what) => this.#open(owner, what) };
+    return { open: (what, giveUp) => this.#open(owner, what, giveUp) };
   }
 
-  #open(owner: string, what: HeldFor): Hold {
+  #open(owner: string, what: HeldFor, giveUp: (() => void) | undefined): Hold {
     let size = 0;
     let isReleased = false;
+    const spare = giveUp === undefined ? undefined : { owner, giveUp };
     const change = (to: number): void => {
       this.#add(owner, what, to - size);
       size = to;
@@ -110,17 +118,19 @@ export class MemoryBudget {
         return size;
       },
       trySet: (to) => {
-        const fits = !isReleased && (to <= size || this.#fits({ owner, from: size, to }));
+        const fits = !isReleased && (to <= size || this.#makesRoom({ owner, from: size, to }));
         if (fits) change(to);
+        if (fits && spare !== undefined) this.#spare.add(spare);
         return fits;
       },
       set: async (to, signal) => {
         if (isReleased) return;
         const wanted: Waiter = { owner, from: size, to, go: () => isReleased || change(to) };
-        if (to <= size || this.#fits(wanted)) change(to);
+        if (to <= size || this.#makesRoom(wanted)) change(to);
         else await this.#wait(wanted, signal);
       },
       release: () => {
+        if (spare !== undefined) this.#spare.delete(spare);
         change(0);
         isReleased = true;
       },
@@ -131,6 +141,24 @@ export class MemoryBudget {
   #fits(wanted: Want): boolean {
     if (!this.#fitsAll(wanted) || !this.#fitsOwner(wanted)) return false;
     return wanted.to <= SMALL_HOLD || !this.#waiting.some((other) => this.#fitsOwner(other));
+  }
+
+  /** Whether it fits now, or does once what can be had again is given up. */
+  #makesRoom(wanted: Want): boolean {
+    if (this.#fits(wanted)) return true;
+    if (wanted.to > this.most) return false;
+    for (const { giveUp } of [...this.#spare].filter(({ owner }) => owner === wanted.owner)) {
+      giveUp();
+      if (this.#fits(wanted)) return true;
+    }
+    if (!this.#fitsOwner(wanted)) return false;
+    const [own, of] = [this.#held.of(wanted.owner), (owner: string): number => this.#held.of(owner)];
+    for (const { owner, giveUp } of [...this.#spare].toSorted((a, b) => of(b.owner) - of(a.owner))) {
+      if (of(owner) <= own) continue;
+      giveUp();
+      if (this.#fits(wanted)) return true;
+    }
+    return false;
   }
 
   #fitsAll({ from, to }: Want): boolean {

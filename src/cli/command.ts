@@ -11,12 +11,14 @@ export interface CliIo {
   clock: Clock;
   random: Random;
   interrupt: Interrupt;
+  /** What a person calls us by. @default boxwright */
+  program?: string;
 }
 
 /** A command whose flags are known. */
 export interface CommandDefinition<T extends FlagTable = FlagTable> {
   flags: T;
-  /** The one word that the command takes beside its flags. */
+  /** The word that the command takes beside its flags, or the words. */
   argument?: CommandArgument;
   /** Stands under the flags in the help text. */
   notes?: string;
@@ -24,13 +26,22 @@ export interface CommandDefinition<T extends FlagTable = FlagTable> {
   run(values: FlagValues<T>, io: CliIo, words: readonly string[]): Promise<number>;
 }
 
-/** A word without a flag, one of a few. */
+/** A word without a flag. */
 export interface CommandArgument {
   name: string;
   description: string;
-  choices: readonly string[];
+  /** Absent: any word. */
+  choices?: readonly string[];
   /** The command does something without it too. */
   optional?: true;
+  /** It may be given several times. */
+  several?: true;
+}
+
+/** An argument as help texts write it: `<name>`, `[name]`, `[name...]`. */
+export function argumentTerm({ name, optional, several }: CommandArgument): string {
+  const dots = several === true ? '...' : '';
+  return optional === true ? `[${name}${dots}]` : `<${name}${dots}>`;
 }
 
 /** A command as the program lists it; its definition is loaded when it is the one that was called. */

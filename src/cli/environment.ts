@@ -11,7 +11,15 @@ export const VARIABLES: readonly { name: string; meaning: string }[] = [
   },
   {
     name: 'XDG_CACHE_HOME',
-    meaning: 'where the programs that `boxwright dev` builds are kept; default ~/.cache',
+    meaning: 'where the programs that `boxwright dev` fetches or builds are kept; default ~/.cache',
+  },
+  {
+    name: 'XDG_DATA_HOME',
+    meaning: 'where setup-envtest keeps its control planes, for `boxwright dev`; default ~/.local/share',
+  },
+  {
+    name: 'ENVTEST_INSTALLED_ONLY',
+    meaning: 'set to anything: `boxwright dev` fetches no control plane, as setup-envtest does not',
   },
   { name: 'TMPDIR', meaning: 'where a run of `boxwright dev` keeps its files' },
   {

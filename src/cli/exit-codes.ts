@@ -3,6 +3,11 @@ export const EXIT_CODES = [
   { code: 0, name: 'ok', meaning: 'done, or ended in good order when told to' },
   { code: 1, name: 'failed', meaning: 'failed; standard error says why and what to do' },
   { code: 2, name: 'usage', meaning: 'unknown command or flag, or a value that cannot be used' },
+  {
+    code: 3,
+    name: 'findings',
+    meaning: 'done, and the answer is no: something is not Ready, is wrong, or would change',
+  },
   { code: 130, name: 'interrupted', meaning: 'ended by ^C before it was done' },
   { code: 143, name: 'terminated', meaning: 'ended by SIGTERM before it was done' },
 ] as const;

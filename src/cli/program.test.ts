@@ -166,6 +166,25 @@ describe('what the system refuses the embedded service', () => {
   });
 });
 
+describe('validate', () => {
+  const examples = join(import.meta.dirname, '..', '..', 'deploy', 'examples');
+
+  it('ends with 0 where all is well, with 3 where something is wrong, with 2 without files', async () => {
+    const well = await run('validate', '-f', examples);
+    expect(well).toMatchObject({ code: 0, err: '' });
+    expect(well.out).toMatch(/^\d+ resources of Boxwright in \d+ files: 0 errors, 0 warnings\n$/);
+    const alone = join(examples, 'instance.yaml');
+    expect((await run('validate', '-f', alone)).code).toBe(0);
+    const strict = await run('validate', '-f', alone, '--strict', '-o', 'json');
+    expect(strict.code).toBe(3);
+    expect(JSON.parse(strict.out)).toMatchObject({ kind: 'Validation', resources: 1 });
+    expect((await run('validate')).code).toBe(2);
+    expect((await run('validate', '-f', '/nowhere')).err).toContain(
+      '-f /nowhere: there is no such file or folder',
+    );
+  });
+});
+
 describe('version', () => {
   it('is printed for people and for programs', async () => {
     expect((await run('version')).out).toContain(`boxwright ${version} (boxwright.dev/v1alpha1`);

@@ -1,7 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
+
 /** The part of a terminal or file stream that is written to. */
 export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -31,4 +34,51 @@ export function paintFor(stream: OutputStream, env: Readonly<Record<string, stri
     bold: style(1, 22),
     dim: style(2, 22),
   };
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Columns where nothing says how many there are. */
+const USUAL_WIDTH = 100;
+/** Below that a line holds no sentence: better that the terminal breaks it. */
+const LEAST_WIDTH = 40;
+
+/** How wide running text may be: as the terminal is, or as `COLUMNS` says, else 100. */
+export function textWidth(stream: OutputStream, env: Env): number {
+  const told = Number(env['COLUMNS'] ?? '');
+  return Math.max(LEAST_WIDTH, stream.columns ?? (Number.isInteger(told) && told > 0 ? told : USUAL_WIDTH));
+}
+
+/** How wide a table may be: as the terminal is; a program that reads it gets every column whole. */
+export function tableWidth(stream: OutputStream, env: Env): number {
+  return stream.isTTY === true || (env['COLUMNS'] ?? '') !== ''
+    ? textWidth(stream, env)
+    : Number.POSITIVE_INFINITY;
+}
+
+/** Text in lines of at most `width`, broken at spaces; a longer word keeps a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  return text.split('\n').flatMap((paragraph) => {
+    const lines: string[] = [];
+    let line = '';
+    for (const word of paragraph.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`;
+      if (line !== '' && longer.length > width) {
+        lines.push(line);
+        line = word;
+      } else {
+        line = longer;
+      }
+    }
+    return [...lines, line];
+  });
+}
+
+/**
+ * What others wrote, safe to print: no control character of it reaches the terminal, line breaks and tabs are spaces.
+ */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '');
 }

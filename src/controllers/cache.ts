@@ -1,9 +1,9 @@
-import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
+import { kindOf, plainIdsOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Problem } from '../api/resource.ts';
 import { weigh } from '../base/memory-budget.ts';
 import { Informer, type ChangeHandler, type InformerOptions, type KubeObject } from '../kube/index.ts';
-import type { CacheRoom } from './cache-room.ts';
+import type { CacheRoom, NoRoom } from './cache-room.ts';
 import { ownPart } from './record/identity/marker.ts';
 import { withoutMisfits } from './record/status/gate.ts';
 import { TOO_LARGE } from './record/status/problems.ts';
@@ -19,14 +19,24 @@ const INDEXES = {
   reference: 'reference',
   /** By the id of the record that it claims, in annotation or status. */
   id: 'id',
+  /** By namespace, and the id of the record that it holds by its status. */
+  held: 'held',
   uid: 'uid',
   /** By the part of its marker that is its own. */
   marker: 'marker',
   /** By endpoint and owner of the record that it holds. */
   home: 'home',
-  /** By the ids that its spec names without a reference. */
+  /** By kind and id of the records that its spec names without a reference. */
   names: 'names',
 } as const;
+
+/** What a cache needs, whatever its kind. */
+export type KindCacheOptions = Omit<
+  InformerOptions<KubeObject>,
+  'type' | 'indexes' | 'transform' | 'prune'
+> & {
+  room: CacheRoom;
+};
 
 /** The cache of one of our kinds: parsed and defaulted, with what points at what. */
 export class KindCache<R extends AnyResource> {
@@ -34,13 +44,7 @@ export class KindCache<R extends AnyResource> {
   readonly kind: KindName;
   #ownWrite = false;
 
-  constructor(
-    kind: R['kind'],
-    {
-      room,
-      ...options
-    }: Omit<InformerOptions<Held<R>>, 'type' | 'indexes' | 'transform'> & { room: CacheRoom },
-  ) {
+  constructor(kind: R['kind'], { room, ...options }: KindCacheOptions) {
     this.kind = kind;
     const { group, version, plural, parse } = kindOf(kind);
     this.informer = new Informer<Held<R>>({
@@ -49,7 +53,8 @@ export class KindCache<R extends AnyResource> {
       transform: (given) => {
         const raw = withoutForeignAnnotations(given);
         const { namespace, name } = raw.metadata;
-        if (!room.take(kind, namespace, name, weigh(raw))) return outlineOf(raw, room.most);
+        const noRoom = room.take(kind, namespace, name, weigh(raw));
+        if (noRoom !== undefined) return outlineOf(raw, noRoom, room.most(noRoom));
         const parsed = parse(raw);
         if (parsed.ok) return parsed.resource as Held<R>;
         const rest = withoutMisfits(kind, raw, parsed.problems);
@@ -62,10 +67,13 @@ export class KindCache<R extends AnyResource> {
         [INDEXES.reference]: (resource) =>
           referencesOf(resource).map((ref) => referenceKey(ref.kind, resource.metadata.namespace, ref.name)),
         [INDEXES.id]: (resource) => claimedIds(resource),
+        [INDEXES.held]: ({ metadata, status }) =>
+          'id' in status && typeof status.id === 'string' ? [heldKey(metadata.namespace, status.id)] : [],
         [INDEXES.uid]: (resource) => [resource.metadata.uid],
         [INDEXES.marker]: ({ metadata }) => [ownPart({ kind, ...metadata })],
         [INDEXES.home]: (resource) => homesOf(resource),
-        [INDEXES.names]: (resource) => plainIdsOf(resource),
+        // As well of what does not fit.
+        [INDEXES.names]: (resource) => plainIdsOf(resource).map((named) => nameKey(named.kind, named.id)),
       },
     });
     this.informer.onChange(({ type, object: { metadata } }) => {
@@ -101,6 +109,11 @@ export class KindCache<R extends AnyResource> {
     return this.informer.byIndex(INDEXES.id, id);
   }
 
+  /** Resources of a namespace that hold a record by their status, which no author can write. */
+  holding(namespace: string, id: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.held, heldKey(namespace, id));
+  }
+
   isLiving(uid: string): boolean {
     return this.informer.byIndex(INDEXES.uid, uid).length > 0;
   }
@@ -115,9 +128,9 @@ export class KindCache<R extends AnyResource> {
     return this.informer.byIndex(INDEXES.home, homeKey(endpoint, owner));
   }
 
-  /** Resources of any namespace whose spec names a record by its id. */
-  namers(id: string): Cached<R>[] {
-    return this.informer.byIndex(INDEXES.names, id);
+  /** Resources of any namespace whose spec names a record of a kind by its id. */
+  namers(kind: string, id: string): Cached<R>[] {
+    return this.informer.byIndex(INDEXES.names, nameKey(kind, id));
   }
 
   /** Resources that refer to an object; always of the object's own namespace. */
@@ -140,24 +153,51 @@ function withoutForeignAnnotations<T extends KubeObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(ours) } };
 }
 
-/** Members of a spec that weigh less stay where there is no room for the whole, bytes of the heap. */
-const SMALL_PART = 4_096;
+/** Parts of a resource that weigh no more stay where there is no room for the whole, bytes of the heap. */
+const SMALL_PART: Readonly<Record<NoRoom, number>> = { large: 4_096, many: 512 };
 
-/** What is kept of a resource that is too large: enough to say so, to see what it holds, and to let go of it. */
-function outlineOf<R extends AnyResource>(raw: Held<R>, most: number): Held<R> {
-  const spec = Object.fromEntries(
-    Object.entries(raw.spec ?? {}).filter(([, part]) => weigh(part) <= SMALL_PART),
-  );
+/**
+ * What is kept of a resource that there is no room for: enough to say so, to see what it holds, and to let go of it. An
+ * author may make as many as the API server takes, and any part of them as large.
+ */
+function outlineOf<R extends AnyResource>(raw: Held<R>, why: NoRoom, most: number): Held<R> {
+  const isSmall = (part: unknown): boolean => weigh(part) <= SMALL_PART[why];
+  const small = (parts: object): object =>
+    Object.fromEntries(Object.entries(parts).filter(([, part]) => isSmall(part)));
+  const {
+    labels: _labels,
+    ownerReferences: _owners,
+    annotations = {},
+    finalizers,
+    ...metadata
+  } = raw.metadata;
+  const mebibytes = Math.floor(most / 1_048_576);
   const message =
-    `It takes more memory than the operator has for the large resources of one namespace, or of all ` +
-    `(${Math.floor(most / 1_048_576)} MiB for one): put scripts and files into ConfigMaps, or have the administrator ` +
-    `raise the operator's memory limit. Any change of this resource has it looked at again`;
-  const status = raw.status ?? { observedGeneration: -1 };
-  return { ...raw, spec, status, problems: [{ path: TOO_LARGE, value: '', message }] };
+    (why === 'large'
+      ? `It takes more memory than the operator has for the large resources of one namespace, or of all ` +
+        `(${mebibytes} MiB for one): put scripts and files into ConfigMaps, or `
+      : `There are more resources than the operator has memory for (${mebibytes} MiB for those of one namespace): ` +
+        `delete what is not used, or `) +
+    `have the administrator raise the operator's memory limit. Any change of this resource has it looked at again`;
+  return {
+    ...raw,
+    metadata: {
+      ...metadata,
+      annotations: small(annotations),
+      ...(finalizers !== undefined && isSmall(finalizers) ? { finalizers } : {}),
+    },
+    spec: small(raw.spec ?? {}),
+    status: raw.status ?? { observedGeneration: -1 },
+    problems: [{ path: TOO_LARGE, value: '', message }],
+  };
 }
 
 function referenceKey(kind: string, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+function heldKey(namespace: string, id: string): string {
+  return `${namespace}/${id}`;
 }
 
 function homeKey(endpoint: string, owner: string): string {
@@ -171,13 +211,8 @@ function homesOf({ status }: { status?: unknown }): string[] {
   return isHeld ? [homeKey(endpoint, owner)] : [];
 }
 
-/** Also of what does not fit its schema: what it names is in use. */
-function plainIdsOf(resource: AnyResource): string[] {
-  const { spec } = resource as { spec?: { boxId?: unknown; policyBoxId?: unknown; variables?: unknown } };
-  const nested: unknown[] = Array.isArray(spec?.variables)
-    ? spec.variables.map((variable: { boxId?: unknown } | null) => variable?.boxId)
-    : [];
-  return [spec?.boxId, spec?.policyBoxId, ...nested].filter((id) => typeof id === 'string');
+function nameKey(kind: string, id: string): string {
+  return `${kind} ${id}`;
 }
 
 function claimedIds(resource: {

@@ -8,6 +8,7 @@ import type { Connections } from './connection-handle.ts';
 import type { Digest } from './digest.ts';
 import type { Installation } from './installation.ts';
 import type { KeptRecords } from './kept-records.ts';
+import type { Restarts } from './restarts.ts';
 import type { Seals } from './record/identity/seal.ts';
 import type { SealTurns } from './record/seal-turns.ts';
 import type { Sources } from './sources.ts';
@@ -26,6 +27,7 @@ export interface OperatorContext {
   kube: KubeClient;
   recorder: Recorder;
   installation: Installation;
+  restarts: Restarts;
   /** Seals of what is written into annotations. */
   seals: Seals;
   sealTurns: SealTurns;

@@ -1,3 +1,4 @@
+import { Interned } from '../base/interned.ts';
 import { weigh } from '../base/memory-budget.ts';
 import { OWNER_SHARE, Tally } from '../base/tally.ts';
 
@@ -13,6 +14,9 @@ interface Kept {
   weight: number;
 }
 
+/** A record has a few dozen texts, most of which stand in all records of one box. */
+const KNOWN_TEXTS = 4_096;
+
 /**
  * The records that are remembered between passes, and what they weigh together: a service may answer with as many of
  * ten megabytes as there are resources. Where they do not fit, those that were looked at longest ago are forgotten,
@@ -23,6 +27,7 @@ export class KeptRecords {
   /** In the order in which they were looked at. */
   readonly #kept = new Map<string, Kept>();
   readonly #weights = new Tally();
+  readonly #texts = new Interned(KNOWN_TEXTS);
 
   /** @param capacity - bytes of the heap */
   constructor(capacity: number) {
@@ -38,7 +43,9 @@ export class KeptRecords {
   note(key: string, namespace: string, holder: Holder): void {
     const before = this.#kept.get(key);
     const { record } = holder.observed ?? {};
-    const weight = before !== undefined && before.record === record ? before.weight : weigh(record);
+    const isKnown = before !== undefined && before.record === record;
+    if (!isKnown) this.#texts.replaceIn(record);
+    const weight = isKnown ? before.weight : weigh(record);
     this.#remove(key);
     if (record === undefined) return;
     this.#kept.set(key, { namespace, holder, record, weight });

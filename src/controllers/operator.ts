@@ -1,10 +1,5 @@
-import type { Box } from '../api/box.ts';
-import type { Connection } from '../api/connection.ts';
-import type { Instance } from '../api/instance.ts';
-import type { InstanceLease } from '../api/instance-lease.ts';
-import { kindOf, referencesOf, type AnyResource, type KindName } from '../api/kinds.ts';
+import { isOurs, referencesOf, type KindName } from '../api/kinds.ts';
 import { CONDITIONS } from '../api/reasons.ts';
-import type { PolicyBox } from '../api/policy-box.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { Turns } from '../base/turns.ts';
@@ -16,46 +11,36 @@ import {
   CONFIG_MAPS,
   Controller,
   Informer,
-  type Change,
   type HealthCheck,
   type KubeClient,
-  type KubeObject,
   type Metrics,
   type Reconcile,
   type Recorder,
-  type ResourceType,
   type ReflectorNotice,
   type Runner,
   type Source,
   type StoredObject,
 } from '../kube/index.ts';
 import type { CallReport } from '../service/index.ts';
-import { boxKind, containsBox, nestedIn } from './box/index.ts';
 import type { CacheRoom } from './cache-room.ts';
-import { KindCache } from './cache.ts';
-import type { KeptRecords } from './kept-records.ts';
-import {
-  KEPT_SECRET,
-  ConnectionPool,
-  ConnectionReconciler,
-  KeptCredentials,
-  type PortFactory,
-} from './connection/index.ts';
+import { Caches } from './caches.ts';
+import { hasNewMeaning, type ResourceChange } from './changes.ts';
+import { ConnectionPool, type PortFactory } from './connection/index.ts';
 import type { OperatorContext } from './context.ts';
 import { loadIdentity } from './installation.ts';
-import { DIGEST_SECRET } from './keys.ts';
 import { eventTarget } from './event-target.ts';
-import { instanceKind, NESTED_LIMIT } from './instance/index.ts';
-import { InstanceLeaseReconciler } from './instancelease/index.ts';
+import type { KeptRecords } from './kept-records.ts';
+import { WIRING } from './kinds.ts';
 import { DomainMetrics } from './metrics/index.ts';
-import { policyBoxKind } from './policybox/index.ts';
+import { Holdings } from './record/holdings.ts';
 import { isClaimedElsewhere } from './record/identity/claim.ts';
-import { RecordReconciler } from './record/reconciler.ts';
-import { sameMeaning } from './record/resource.ts';
+import { Restarts } from './restarts.ts';
+import { OWN_SECRETS } from './rights.ts';
 import { SealTurns } from './record/seal-turns.ts';
 import type { SecretSelector } from './secret-policy.ts';
 import { SecretWatch } from './secret-watch.ts';
 import { KubeSources, type Sources } from './sources.ts';
+import type { Queues, WiredKind } from './wired-kind.ts';
 
 /** Options of {@link Operator}. */
 export interface OperatorOptions {
@@ -84,6 +69,8 @@ export interface OperatorOptions {
   watchSecrets?: boolean;
   /** Labels that a Secret has to carry for anything of it to be read. @defaultValue none */
   secretSelector?: SecretSelector;
+  /** When this process and those before it began to lead, milliseconds of wall time. @defaultValue not known */
+  starts?: () => readonly number[];
   /** Keep credentials of what is being deleted in a Secret, encrypted. @defaultValue false */
   keepCredentials?: boolean;
   portFor: PortFactory;
@@ -99,18 +86,20 @@ const WORKERS = 96;
 /** What cannot be loaded at the start is tried again after so long, milliseconds. */
 const LOAD_RETRY_MS = 2_000;
 
-/** All controllers of Boxwright over one cluster: the caches to follow, and what runs while leading. */
+/** A kind's own controller, and what else the operator has to know of it. */
+type Controllers = ReadonlyMap<KindName, { controller: Controller; wired: WiredKind }>;
+
+/**
+ * All controllers of Boxwright over one cluster: the caches to follow, and what runs while leading. It knows no kind:
+ * what there are stands in kinds.ts.
+ */
 export class Operator implements Runner {
   readonly name = 'boxwright';
   readonly sources: readonly Source[];
   /** What works less well than it was told to, by name; in words for a person. */
   readonly notes: Readonly<Record<string, HealthCheck>>;
   readonly #options: OperatorOptions;
-  readonly #connections: KindCache<Connection>;
-  readonly #boxes: KindCache<Box>;
-  readonly #policyBoxes: KindCache<PolicyBox>;
-  readonly #instances: KindCache<Instance>;
-  readonly #leases: KindCache<InstanceLease>;
+  readonly #caches: Caches;
   readonly #configMaps: Informer<StoredObject>;
   readonly #secretWatch: SecretWatch | undefined;
   readonly #metrics: DomainMetrics | undefined;
@@ -128,11 +117,7 @@ export class Operator implements Runner {
       ...(namespaces === undefined ? {} : { namespaces }),
       ...(onNotice === undefined ? {} : { onNotice }),
     };
-    this.#connections = new KindCache<Connection>('Connection', shared);
-    this.#boxes = new KindCache<Box>('Box', shared);
-    this.#policyBoxes = new KindCache<PolicyBox>('PolicyBox', shared);
-    this.#instances = new KindCache<Instance>('Instance', shared);
-    this.#leases = new KindCache<InstanceLease>('InstanceLease', shared);
+    this.#caches = new Caches(shared);
     this.#configMaps = new Informer<StoredObject>({
       ...shared,
       type: CONFIG_MAPS,
@@ -142,7 +127,7 @@ export class Operator implements Runner {
     this.#secretWatch =
       options.watchSecrets === true ? new SecretWatch({ ...shared, log: options.log }) : undefined;
     this.sources = [
-      ...this.#caches().map((cache) => cache.informer),
+      ...this.#caches.all.map((cache) => cache.informer),
       this.#configMaps,
       ...(this.#secretWatch === undefined ? [] : [this.#secretWatch]),
     ];
@@ -154,35 +139,25 @@ export class Operator implements Runner {
     const both = AbortSignal.any([stop, abort]);
     const context = await this.#context(both);
     if (context === undefined) return;
-    const pool: ConnectionPool = new ConnectionPool({
+    const pool = new ConnectionPool({
       context,
       portFor: this.#options.portFor,
-      exists: (key) => this.#connections.get(key) !== undefined,
       onCall: (key, report) => {
         this.#options.onCall?.(key, report);
         this.#traceCall(key, report);
-        if (report.outcome === 'CredentialsRejected') this.#rejected(key, connectionReconciler, controllers);
       },
       onGone: (key) => this.#options.onConnectionGone?.(key),
-      onTrouble: (key) => controllers.get('Connection')?.queue.add(key, 'normal'),
     });
-    const full: OperatorContext = { ...context, connections: pool };
-    const connectionReconciler = new ConnectionReconciler({
-      context,
-      pool,
-      cache: this.#connections,
-      users: (connection) => this.#usersOfConnection(connection),
-      kept: this.#kept(context),
-    });
-    const controllers = this.#controllers(full, connectionReconciler);
-    const unwatch = this.#watch(controllers, pool, context.sources);
+    const controllers = this.#controllers({ ...context, connections: pool }, pool);
+    await this.#show(controllers);
+    const unwatch = this.#watch(controllers, context.sources);
     const { id: installationId } = context.installation;
-    const watched = { caches: this.#caches(), clients: () => pool.standings(), installationId };
+    const watched = { caches: this.#caches.all, clients: () => pool.standings(), installationId };
     this.#tellOfForeigners(installationId);
     if (this.#metrics !== undefined) unwatch.push(this.#metrics.watch(watched));
     try {
       const outcomes = await Promise.allSettled(
-        [...controllers.values()].map((controller) => controller.run(stop, abort)),
+        [...controllers.values()].map(({ controller }) => controller.run(stop, abort)),
       );
       const bad = outcomes.find((outcome) => outcome.status === 'rejected');
       if (bad !== undefined) throw bad.reason;
@@ -190,20 +165,6 @@ export class Operator implements Runner {
       for (const end of unwatch) end();
       pool.closeAll();
     }
-  }
-
-  #kept({ clock, digest, kube, log }: Omit<OperatorContext, 'connections'>): KeptCredentials | undefined {
-    const { keepCredentials, namespace } = this.#options;
-    if (keepCredentials !== true) return undefined;
-    const isLiving = (uid: string): boolean => this.#connections.isLiving(uid);
-    return new KeptCredentials({
-      kube,
-      namespace,
-      key: digest.keyFor('kept credentials'),
-      clock,
-      log,
-      isLiving,
-    });
   }
 
   async #context(signal: AbortSignal): Promise<Omit<OperatorContext, 'connections'> | undefined> {
@@ -229,7 +190,7 @@ export class Operator implements Runner {
           memory,
           secretWatch: this.#secretWatch,
           secretSelector: this.#options.secretSelector,
-          own: new Set([DIGEST_SECRET, KEPT_SECRET].map((name) => `${namespace}/${name}`)),
+          own: new Set(OWN_SECRETS.map((name) => `${namespace}/${name}`)),
         });
         const secrets = new KnownSecrets();
         const sealTurns = new SealTurns();
@@ -243,6 +204,7 @@ export class Operator implements Runner {
           kube,
           recorder,
           installation,
+          restarts: new Restarts(this.#options.starts?.() ?? []),
           ...keys,
           sealTurns,
           sources,
@@ -257,68 +219,36 @@ export class Operator implements Runner {
     }
   }
 
-  #controllers(context: OperatorContext, connections: ConnectionReconciler): Map<KindName, Controller> {
-    // Boxes and policy boxes share a list.
-    const heldBoxes = (owner: string, endpoint: string): number =>
-      this.#boxes.holders(endpoint, owner).length + this.#policyBoxes.holders(endpoint, owner).length;
-    const boxes = new RecordReconciler({
+  #controllers(context: OperatorContext, pool: ConnectionPool): Controllers {
+    const controllers = new Map<KindName, { controller: Controller; wired: WiredKind }>();
+    const { namespace, keepCredentials = false } = this.#options;
+    const deps = {
       context,
-      held: heldBoxes,
-      kind: boxKind({
-        context,
-        type: typeOf('Box'),
-        boxes: this.#boxes,
-        users: (box) => this.#usersOfBox('Box', box),
-      }),
-      cache: this.#boxes,
-      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined }),
-    });
-    const policyBoxes = new RecordReconciler({
-      context,
-      held: heldBoxes,
-      kind: policyBoxKind({
-        context,
-        type: typeOf('PolicyBox'),
-        users: (box) => this.#usersOfBox('PolicyBox', box),
-      }),
-      cache: this.#policyBoxes,
-      memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
-    });
-    const instances = new RecordReconciler({
-      context,
-      held: (owner, endpoint) => this.#instances.holders(endpoint, owner).length,
-      kind: instanceKind({
-        context,
-        type: typeOf('Instance'),
-        references: { boxes: this.#boxes, policyBoxes: this.#policyBoxes, leases: this.#leases },
-      }),
-      cache: this.#instances,
-      memory: (base) => ({
-        ...base,
-        uploads: new Map(),
-        deployedHash: undefined,
-        policySecretsKnown: false,
-        operation: undefined,
-        put: undefined,
-        terminateNoted: undefined,
-        leasePut: undefined,
-        powerOnSince: undefined,
-        addresses: undefined,
-        running: undefined,
-      }),
-    });
-    const leases = new InstanceLeaseReconciler({ context, leases: this.#leases, instances: this.#instances });
-    const controller = (kind: KindName, reconcile: Reconcile): [KindName, Controller] => [
-      kind,
-      this.#controller(kind, reconcile),
-    ];
-    return new Map([
-      controller('Connection', (key, run) => connections.reconcile(key, run)),
-      controller('Box', (key, run) => boxes.reconcile(key, run)),
-      controller('PolicyBox', (key, run) => policyBoxes.reconcile(key, run)),
-      controller('Instance', (key, run) => instances.reconcile(key, run)),
-      controller('InstanceLease', (key, run) => leases.reconcile(key, run)),
-    ]);
+      caches: this.#caches,
+      queues: this.#queues(controllers),
+      holdings: new Holdings(),
+      pool,
+      namespace,
+      keepCredentials,
+    };
+    for (const { kind } of this.#caches.all) {
+      const wired = WIRING[kind](deps);
+      controllers.set(kind, { wired, controller: this.#controller(kind, wired.reconcile) });
+    }
+    return controllers;
+  }
+
+  #queues(controllers: Controllers): Queues {
+    const add: Queues['add'] = (kind, key, lane, byPerson = false) =>
+      controllers.get(kind)?.controller.queue.add(key, lane, byPerson);
+    return {
+      add,
+      addReferrers: (of, namespace, name, byPerson) => {
+        for (const { kind, metadata } of this.#caches.referrers(of, namespace, name)) {
+          add(kind, `${metadata.namespace}/${metadata.name}`, 'normal', byPerson);
+        }
+      },
+    };
   }
 
   #controller(kind: KindName, reconcile: Reconcile): Controller {
@@ -369,126 +299,63 @@ export class Operator implements Runner {
     });
   }
 
-  /** Changes become keys in queues; nothing else happens here. */
-  #watch(controllers: Map<KindName, Controller>, pool: ConnectionPool, sources: Sources): (() => void)[] {
-    const add = (kind: KindName, key: string, lane: Lane, byPerson = false): void =>
-      controllers.get(kind)?.queue.add(key, lane, byPerson);
-    const referrers = (kind: string, namespace: string, name: string, byPerson = false): void => {
-      for (const cache of this.#caches()) {
-        for (const { metadata } of cache.referrers(kind, namespace, name)) {
-          add(cache.kind, `${metadata.namespace}/${metadata.name}`, 'normal', byPerson);
-        }
+  /** Shows what is there already to those who look after it, in turns: there may be ten thousands. */
+  async #show(controllers: Controllers): Promise<void> {
+    for (const cache of this.#caches.all) {
+      const { wired } = controllers.get(cache.kind) ?? {};
+      for (const [i, resource] of cache.list().entries()) {
+        if (i % SHOWN_A_TURN === 0) await this.#options.turns.take();
+        wired?.seen?.(resource);
       }
-    };
-    pool.onChange((key) => {
-      const [namespace = '', name = ''] = key.split('/');
-      referrers('Connection', namespace, name);
-    });
+    }
+  }
+
+  /** Changes become keys in queues; what of a resource takes a hash is made out. Nothing else happens here. */
+  #watch(controllers: Controllers, sources: Sources): (() => void)[] {
+    const { add, addReferrers } = this.#queues(controllers);
     // What is there when this begins was handled before, by whoever led: a periodic look will do.
     let starting = true;
-    const ends = this.#caches().map((cache) =>
+    const ends = this.#caches.all.map((cache) =>
       cache.onChange((change) => {
         const { kind } = cache;
         const { namespace, name } = change.object.metadata;
         const lane = starting ? 'periodic' : laneOf(change);
+        if (change.type !== 'deleted') controllers.get(kind)?.wired.seen?.(change.object);
         const echo = cache.isOwnWrite && change.type !== 'deleted';
-        if (!echo && concerns(change)) add(kind, `${namespace}/${name}`, lane, !starting);
+        if (!echo && hasNewMeaning(change)) add(kind, `${namespace}/${name}`, lane, !starting);
         if (starting) return;
-        if (matters(kind, change)) {
-          referrers(kind, namespace, name);
-          if (kind === 'Box')
-            for (const user of this.#instancesAbove(namespace, name)) add('Instance', user, 'normal');
+        const wired = controllers.get(kind)?.wired;
+        if (wired?.matters(change) === true) {
+          addReferrers(kind, namespace, name);
+          for (const other of wired.alsoConcerned?.(change.object) ?? [])
+            add(other.kind, other.key, 'normal');
         }
-        if (change.type === 'deleted' || kind === 'InstanceLease' || kind === 'Instance') {
-          // What it referred to may go now; a lease's instance and an instance's leases hear of each other.
-          const before = change.type === 'updated' ? referencesOf(change.old) : [];
-          for (const reference of [...referencesOf(change.object), ...before]) {
-            if (
-              isOurs(reference.kind) &&
-              (change.type === 'deleted' || reference.kind.startsWith('Instance'))
-            ) {
-              add(reference.kind, `${namespace}/${reference.name}`, 'normal');
-            }
+        const isGone = change.type === 'deleted';
+        if (!isGone && wired?.tells === undefined) return;
+        const before = change.type === 'updated' ? referencesOf(change.old) : [];
+        for (const reference of [...referencesOf(change.object), ...before]) {
+          // What it referred to may go now.
+          if (isOurs(reference.kind) && (isGone || wired?.tells?.includes(reference.kind) === true)) {
+            add(reference.kind, `${namespace}/${reference.name}`, 'normal');
           }
         }
       }),
     );
     const configMaps = this.#configMaps.onChange(({ object }) => {
-      if (!starting) referrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, true);
+      if (!starting) addReferrers('ConfigMap', object.metadata.namespace ?? '', object.metadata.name, true);
     });
     const secrets = this.#secretWatch?.onChange((namespace, name) => {
       if (starting) return;
       sources.forgetSecret(namespace, name);
-      referrers('Secret', namespace, name, true);
+      addReferrers('Secret', namespace, name, true);
     });
     starting = false;
     return [...ends, configMaps, ...(secrets === undefined ? [] : [secrets])];
   }
 
-  #rejected(key: string, reconciler: ConnectionReconciler, controllers: Map<KindName, Controller>): void {
-    reconciler.lookAnew(key);
-    controllers.get('Connection')?.queue.add(key, 'normal', true);
-  }
-
-  #usersOfConnection(connection: Connection): string[] {
-    const { namespace, name } = connection.metadata;
-    return [this.#boxes, this.#policyBoxes, this.#instances]
-      .flatMap((cache) =>
-        cache.referrers('Connection', namespace, name).map((user) => `${cache.kind}/${user.metadata.name}`),
-      )
-      .toSorted();
-  }
-
-  #usersOfBox(kind: 'Box' | 'PolicyBox', box: Box | PolicyBox): { names: string[]; others: boolean } {
-    const { namespace, name } = box.metadata;
-    const { id } = box.status;
-    const users: (Box | Instance)[] = [
-      ...this.#boxes.referrers(kind, namespace, name),
-      ...this.#instances.referrers(kind, namespace, name),
-      ...(id === undefined ? [] : this.#usersById(kind, id)),
-    ].filter((user) => user.metadata.uid !== box.metadata.uid && !this.#goesWith(user, box));
-    const named = users
-      .filter((user) => user.metadata.namespace === namespace)
-      .map((user) => `${user.kind}/${user.metadata.name}`);
-    const others = users.some((user) => user.metadata.namespace !== namespace);
-    return { names: [...new Set(named)].toSorted(), others };
-  }
-
-  /** Keys of the Instances of boxes that contain a box, at any depth as far as Instances follow it. */
-  #instancesAbove(namespace: string, name: string): Set<string> {
-    const seen = new Set([name]);
-    const keys = new Set<string>();
-    for (const below of seen) {
-      for (const { metadata } of this.#boxes.referrers('Box', namespace, below)) {
-        if (seen.size > NESTED_LIMIT * 4) return keys;
-        if (seen.has(metadata.name)) continue;
-        seen.add(metadata.name);
-        for (const user of this.#instances.referrers('Box', namespace, metadata.name)) {
-          keys.add(`${namespace}/${user.metadata.name}`);
-        }
-      }
-    }
-    return keys;
-  }
-
-  /** Boxes that contain each other and are all deleted would wait for each other for ever. */
-  #goesWith(user: Box | Instance, box: Box | PolicyBox): boolean {
-    if (user.kind !== 'Box' || box.kind !== 'Box') return false;
-    if (user.metadata.deletionTimestamp === undefined) return false;
-    return containsBox(box, user.metadata.name, nestedIn(box, this.#boxes));
-  }
-
-  /** Resources of any namespace that name a record by its id. */
-  #usersById(kind: 'Box' | 'PolicyBox', id: string): (Box | Instance)[] {
-    const instances = this.#instances
-      .namers(id)
-      .filter(({ spec }) => (kind === 'Box' ? spec.boxId : spec.policyBoxId) === id);
-    return kind === 'PolicyBox' ? instances : [...this.#boxes.namers(id), ...instances];
-  }
-
   /** Another installation over the same namespaces is a mistake that shows in nothing that either of them does. */
   #tellOfForeigners(installationId: string): void {
-    const claimed = this.#caches().flatMap((cache) =>
+    const claimed = this.#caches.all.flatMap((cache) =>
       cache.list().filter((resource) => isClaimedElsewhere(resource, installationId)),
     );
     const [first] = claimed;
@@ -507,18 +374,7 @@ export class Operator implements Runner {
 
   /** Annotations are anybody's to write; status is not. */
   #hasRecords(): boolean {
-    return this.#caches().some((cache) => cache.list().some(({ status }) => 'id' in status));
-  }
-
-  #caches(): KindCache<AnyResource>[] {
-    // Each cache holds one kind; seen as a cache of any, only the envelope is used here.
-    return [
-      this.#connections,
-      this.#boxes,
-      this.#policyBoxes,
-      this.#instances,
-      this.#leases,
-    ] as unknown as KindCache<AnyResource>[];
+    return this.#caches.all.some((cache) => cache.list().some(({ status }) => 'id' in status));
   }
 }
 
@@ -528,10 +384,8 @@ function nameAndVersion({ apiVersion, kind, metadata }: StoredObject): StoredObj
   return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } } as StoredObject;
 }
 
-/** Whether a change is one that its own controller acts upon: not the echo of a status write. */
-function concerns(change: Change<AnyResource & KubeObject>): boolean {
-  return change.type !== 'updated' || !sameMeaning(change.old.metadata, change.object.metadata);
-}
+/** So many resources are shown to those who look after them at a time. */
+const SHOWN_A_TURN = 50;
 
 /** Reasons of what has not been in place yet. */
 const FIRST_TIME: ReadonlySet<string> = new Set([
@@ -546,7 +400,7 @@ const FIRST_TIME: ReadonlySet<string> = new Set([
  * An edit of something that was in place, or that was edited before and is on its way, goes first; a deletion and what
  * concerns a record that is there go ahead of what has none yet.
  */
-function laneOf(change: Change<AnyResource & KubeObject>): Lane {
+function laneOf(change: ResourceChange): Lane {
   const { metadata } = change.object;
   if (change.type === 'deleted' || metadata.deletionTimestamp !== undefined) return 'normal';
   if (change.type === 'added' || change.old.metadata.uid !== metadata.uid) return 'new';
@@ -555,34 +409,4 @@ function laneOf(change: Change<AnyResource & KubeObject>): Lane {
   const isFirstTime = reconciling !== undefined && FIRST_TIME.has(reconciling.reason);
   if (conditions.length > 0 && !isFirstTime) return 'edit';
   return 'id' in status ? 'normal' : 'new';
-}
-
-/** Whether a change is one that those who refer to the resource wait for. */
-function matters(kind: KindName, change: Change<AnyResource & KubeObject>): boolean {
-  // The pool tells of connections.
-  if (kind === 'Connection') return false;
-  if (change.type !== 'updated') return true;
-  const [a, b] = [change.old, change.object];
-  if (a.metadata.deletionTimestamp !== b.metadata.deletionTimestamp) return true;
-  if (kind === 'InstanceLease') return a.metadata.generation !== b.metadata.generation || concerns(change);
-  if (kind === 'Instance') return JSON.stringify(leaseOf(a)) !== JSON.stringify(leaseOf(b));
-  return inPlace(a) !== inPlace(b);
-}
-
-function inPlace(resource: AnyResource): string {
-  const status = resource.status as { id?: string; draftHash?: string };
-  return `${status.id ?? ''}/${status.draftHash ?? ''}`;
-}
-
-function leaseOf(resource: AnyResource): unknown {
-  return 'lease' in resource.status ? [resource.status.lease, resource.metadata.generation] : undefined;
-}
-
-function isOurs(kind: string): kind is KindName {
-  return kind !== 'Secret' && kind !== 'ConfigMap';
-}
-
-function typeOf(kind: KindName): ResourceType {
-  const { group, version, plural } = kindOf(kind);
-  return { group, version, plural, kind, namespaced: true };
 }

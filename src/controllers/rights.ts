@@ -8,6 +8,9 @@ import { DIGEST_SECRET } from './keys.ts';
 /** Name of the leader lease unless `--leader-lease-name` says otherwise. */
 export const LEADER_LEASE = 'boxwright-operator';
 
+/** Secrets of the operator's own namespace that no resource may read. */
+export const OWN_SECRETS: readonly string[] = [DIGEST_SECRET, KEPT_SECRET];
+
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch';
 
 /** One thing that the operator does at the API server: the RBAC rules are generated from these. */
@@ -38,7 +41,7 @@ const METADATA_IS_WRITTEN: Readonly<Record<KindName, boolean>> = {
   Box: true,
   PolicyBox: true,
   Instance: true,
-  InstanceLease: false,
+  InstanceLease: true,
 };
 
 /** Everything that the controllers and the runtime below them do at the API server. */
@@ -58,7 +61,7 @@ export const RIGHTS: readonly Right[] = [
       resource: `${plural}/status`,
       verbs: ['patch'],
       scope: 'watched',
-      why: `says how a ${kind} is`,
+      why: `says how each ${kind} is`,
     },
   ]),
   {

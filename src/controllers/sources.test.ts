@@ -163,6 +163,11 @@ it('a ConfigMap that is not followed yet is read each time', async () => {
   expect(port.requests).toHaveLength(2);
 });
 
+/** So many keys. */
+function many(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'x']));
+}
+
 /** A hash as good as any for a test, and what it is asked for. */
 function counting(name: string): { hash: (bytes: Uint8Array) => string; of: string[] } {
   const of: string[] = [];
@@ -218,6 +223,37 @@ describe('the contents of ConfigMaps', () => {
     expect(world.memory.heldFor('contents')).toBeGreaterThan(1_000_000);
     if (content.kind === 'found') content.release();
     expect(world.memory.heldFor('contents')).toBe(0);
+  });
+
+  // A megabyte holds 90,000 empty ones: hashing them takes a second, and keeping the hashes the memory.
+  it('are not looked into where there are more keys than anybody means', async () => {
+    const world = make(many(5_001));
+    const counted = counting('h');
+    expect(await hashOf(world, 'k0', counted)).toBe('ConfigMap "db" has more than 5000 keys: split it');
+    expect(counted.of).toEqual([]);
+    expect(await world.read('k0')).toBe('Secret "db" has more than 5000 keys: split it');
+    world.secret(many(5_000));
+    expect(await hashOf(world, 'k0', counted)).toBe('h:x 1');
+  });
+
+  it('stay known, however many another namespace has', async () => {
+    const data = many(5_000);
+    const world = make(data);
+    const of = async (namespace: string, name: string): Promise<void> => {
+      world.port.onRequest = () =>
+        answer(200, { metadata: { name, namespace, uid: name, resourceVersion: '1' }, data });
+      world.configMaps.remember({
+        metadata: { name, namespace, uid: name, resourceVersion: '1' },
+      } as StoredObject);
+      await world.sources.hashed(namespace, { kind: 'ConfigMap', name, key: 'k0' }, counting('h').hash);
+    };
+    await of('small', 'conf');
+    for (let i = 0; i < 9; i++) await of('big', `conf-${i}`);
+    const before = world.port.requests.length;
+    await of('small', 'conf');
+    expect(world.port.requests).toHaveLength(before);
+    await of('big', 'conf-0');
+    expect(world.port.requests).toHaveLength(before + 1);
   });
 
   it('wait for room, and say so where there is none in time', async () => {

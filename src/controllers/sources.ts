@@ -9,6 +9,7 @@ import {
 } from '../kube/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { MemoryBudgetError, weigh, type Hold, type MemoryBudget } from '../base/memory-budget.ts';
+import { OWNER_SHARE, Tally } from '../base/tally.ts';
 import { raceAbort } from '../base/race-abort.ts';
 import { secretRefusal, type SecretSelector } from './secret-policy.ts';
 import type { SecretWatch } from './secret-watch.ts';
@@ -97,6 +98,7 @@ interface SharedRead {
 
 /** What is known of the contents of a ConfigMap, as of one version. */
 interface Facts {
+  namespace: string;
   version: string;
   sizes: ReadonlyMap<string, number>;
   /** By what the hash function makes of nothing, which tells it from others: the hash of each key. */
@@ -109,8 +111,10 @@ const CONTENT_LIMIT = 1_048_576;
 const SHARED_MS = 1_000;
 /** What reading an object of 1 MiB takes, as bytes of the network, as text, parsed, and as content. */
 const READ_BYTES = 4 * 1_048_576;
-/** ConfigMaps of which hashes are kept, those used last: what nobody refers to any more goes in the end. */
-const KEPT_FACTS = 10_000;
+/** Keys that one object may hold: hashing more would hold the event loop, and nobody looks through them. */
+const MOST_KEYS = 5_000;
+/** Keys of ConfigMaps of which hashes are kept, those used last: what nobody refers to any more goes in the end. */
+const KEPT_KEYS = 30_000;
 /** Where there was no room for it, it is read again after so long, milliseconds. */
 const NO_ROOM_MS = 30_000;
 
@@ -127,6 +131,8 @@ export class KubeSources implements Sources {
   readonly #configMaps: Pick<Informer<StoredObject>, 'get' | 'onChange'>;
   readonly #memory: MemoryBudget;
   readonly #facts = new Map<string, Facts>();
+  /** How many keys are known, by namespace. */
+  readonly #knownKeys = new Tally();
   readonly #secrets = new Map<string, SharedRead>();
   readonly #secretWatch: Pick<SecretWatch, 'follows'> | undefined;
   readonly #selector: SecretSelector;
@@ -153,7 +159,7 @@ export class KubeSources implements Sources {
     this.#selector = options.secretSelector ?? new Map();
     this.#own = options.own ?? new Set();
     options.configMaps.onChange(({ type, object }) => {
-      if (type === 'deleted') this.#facts.delete(`${object.metadata.namespace}/${object.metadata.name}`);
+      if (type === 'deleted') this.#forget(`${object.metadata.namespace}/${object.metadata.name}`);
     });
   }
 
@@ -230,8 +236,11 @@ export class KubeSources implements Sources {
           : await this.#kube.get<DataObject>(CONFIG_MAPS, { namespace, name: ref.name }, options);
       // The object, and its content as bytes.
       hold.trySet(2 * weigh(object));
-      if (ref.kind === 'ConfigMap' && object === undefined) this.#facts.delete(`${namespace}/${ref.name}`);
+      if (ref.kind === 'ConfigMap' && object === undefined) this.#forget(`${namespace}/${ref.name}`);
       if (object === undefined) return { hold, object: `${ref.kind} "${ref.name}" does not exist` };
+      if (keysOf(object) > MOST_KEYS) {
+        return { hold, object: `${ref.kind} "${ref.name}" has more than ${MOST_KEYS} keys: split it` };
+      }
       const refused = ref.kind === 'Secret' ? this.#refusal(namespace, ref.name, object) : undefined;
       return { hold, object: refused === undefined ? object : `Secret "${ref.name}" ${refused}` };
     } catch (error) {
@@ -283,10 +292,22 @@ export class KubeSources implements Sources {
       hashes.set(key, hash(bytes));
     }
     const before = known?.version === version ? known.hashes : new Map<string, ReadonlyMap<string, string>>();
+    this.#forget(name);
+    this.#facts.set(name, { namespace, version, sizes, hashes: before.set(hash(NOTHING), hashes) });
+    this.#knownKeys.add(namespace, sizes.size);
+    for (const [oldest, facts] of this.#facts) {
+      const isFull = this.#knownKeys.total > KEPT_KEYS;
+      const isOwnFull = this.#knownKeys.of(namespace) > KEPT_KEYS * OWNER_SHARE;
+      if (!isFull && !isOwnFull) break;
+      if (oldest !== name && (facts.namespace === namespace || !isOwnFull)) this.#forget(oldest);
+    }
+  }
+
+  #forget(name: string): void {
+    const facts = this.#facts.get(name);
+    if (facts === undefined) return;
     this.#facts.delete(name);
-    this.#facts.set(name, { version, sizes, hashes: before.set(hash(NOTHING), hashes) });
-    const [oldest] = this.#facts.keys();
-    if (this.#facts.size > KEPT_FACTS && oldest !== undefined) this.#facts.delete(oldest);
+    this.#knownKeys.add(facts.namespace, -facts.sizes.size);
   }
 
   #refusal(namespace: string, name: string, object: DataObject): string | undefined {
@@ -336,6 +357,10 @@ function bytesOf(
   if (kind === 'Secret') return text === undefined ? undefined : Buffer.from(text, 'base64');
   if (text !== undefined) return Buffer.from(text, 'utf8');
   return binary === undefined ? undefined : Buffer.from(binary, 'base64');
+}
+
+function keysOf({ data, binaryData }: DataObject): number {
+  return Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length;
 }
 
 function own(data: Readonly<Record<string, string>> | undefined, key: string): string | undefined {

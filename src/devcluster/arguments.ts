@@ -57,7 +57,17 @@ export function etcdArguments(layout: Layout): string[] {
   ];
 }
 
-export function apiServerArguments(layout: Layout, port: number): string[] {
+/** What the API server does besides its work. */
+export interface ApiServerExtras {
+  auditLog?: boolean;
+  profiling?: boolean;
+}
+
+export function apiServerArguments(
+  layout: Layout,
+  port: number,
+  { auditLog = true, profiling = false }: ApiServerExtras = {},
+): string[] {
   const at = files(layout);
   return [
     `--etcd-servers=unix://${at.etcdSocket}`,
@@ -75,11 +85,15 @@ export function apiServerArguments(layout: Layout, port: number): string[] {
     `--service-account-key-file=${at.accountPublicKey}`,
     `--service-account-signing-key-file=${at.accountKey}`,
     '--service-cluster-ip-range=10.0.0.0/24',
-    `--audit-policy-file=${at.auditPolicy}`,
-    `--audit-log-path=${at.auditLog}`,
-    // MiB before rotation: a reader of the log shall find all of it in one file.
-    '--audit-log-maxsize=4096',
-    '--profiling=false',
+    ...(auditLog
+      ? [
+          `--audit-policy-file=${at.auditPolicy}`,
+          `--audit-log-path=${at.auditLog}`,
+          // MiB before rotation: a reader of the log shall find all of it in one file.
+          '--audit-log-maxsize=4096',
+        ]
+      : []),
+    `--profiling=${profiling}`,
   ];
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PartsMissingError } from './errors.ts';
 
-// In the bundle this module is part of dist/boxwright.js, and the build puts what it names beside that file.
+// In the bundle this module is part of a file in dist, and the build puts what it names beside that file.
 
 /** The folder with the go.mod, go.sum and components.go of a pinned Go module. @throws PartsMissingError */
 export function goModuleFolder(name: 'etcd' | 'kubernetes'): string {

@@ -19,11 +19,12 @@ import { getPrograms, type Environment, type Programs } from './programs/program
 import { supervisorScript } from './assets.ts';
 import { silentProgress, type Progress } from './progress.ts';
 import { ReadinessProbe } from './readiness.ts';
+import type { EnvtestOptions } from './envtest/envtest.ts';
 import { Supervisor, type ProgramEnd, type SupervisedProgram } from './supervisor/supervised.ts';
 import type { ComponentName } from './programs/components.ts';
 
 export interface ControlPlaneOptions {
-  /** `KUBEBUILDER_ASSETS`, `XDG_CACHE_HOME`, `PATH`, `TMPDIR` and what Go wants of it. */
+  /** `TMPDIR`, and what `getPrograms` reads. */
   env: Environment;
   clock: Clock;
   /**
@@ -37,9 +38,21 @@ export interface ControlPlaneOptions {
   progress?: Progress;
   /** As of `getPrograms`. */
   clientsOptional?: boolean;
+  /**
+   * Whether the API server notes each call; who measures what calls cost leaves it out.
+   * @default true
+   */
+  auditLog?: boolean;
+  /**
+   * Whether the API server gives profiles of itself under `/debug/pprof`.
+   * @default false
+   */
+  profiling?: boolean;
+  /** As of `getPrograms`: without a controller manager nothing is collected, and namespaces do not end. */
+  envtest?: EnvtestOptions;
 }
 
-/** A running etcd, kube-apiserver and kube-controller-manager. */
+/** A running etcd, kube-apiserver and (see {@link ControlPlaneOptions.envtest}) kube-controller-manager. */
 export interface ControlPlane {
   /** Such as `https://127.0.0.1:43211`. */
   readonly server: string;
@@ -57,8 +70,10 @@ export interface ControlPlane {
   readonly pkiDir: string;
   /** Resolves with an error that tells which one when a program ends by itself; never when `stop` ended it. */
   readonly broken: Promise<ControlPlaneBrokenError>;
-  /** Process ids of the supervisor and of the three programs. */
+  /** Process ids of the supervisor and of the programs. */
   readonly pids: readonly number[];
+  /** Process id of one program. */
+  pidOf(name: ComponentName): number | undefined;
   /** Signs a client certificate for `user` in `groups`; what they may do is RBAC's matter. */
   credentialsFor(user: string, groups?: readonly string[]): Credentials;
   kubeconfigFor(user: string, groups?: readonly string[]): string;
@@ -78,7 +93,7 @@ const SERVER_HOSTS = [
 ];
 
 /**
- * Gets the programs (building them if need be) and starts a control plane on loopback. Resolves when it
+ * Gets the programs (fetching or building them if need be) and starts a control plane on loopback. Resolves when it
  * serves requests and its controllers work. Its processes end with this one, whatever way it goes.
  *
  * Throws {@link ControlPlaneStartError}, {@link DataDirBusyError}, or what `getPrograms` throws.
@@ -133,7 +148,7 @@ class Start {
   async run(): Promise<ControlPlane> {
     const authority = Authority.open(this.#layout.pki, this.#options.clock);
     this.#writeSettings(authority);
-    this.#launch('etcd', etcdArguments(this.#layout));
+    this.#launch('etcd', this.#programs.etcd, etcdArguments(this.#layout));
     const admin = authority.client('boxwright-admin', ['system:masters']);
     const server = await this.#startApiServer(authority, admin);
     const at = files(this.#layout);
@@ -141,7 +156,10 @@ class Start {
       renderKubeconfig({ server, ca: authority.cert, user, credentials });
     const kubeconfig = kubeconfigFor('boxwright-admin', admin);
     writeFileSync(at.adminKubeconfig, kubeconfig, { mode: 0o600 });
-    await this.#startControllerManager(authority, server, admin);
+    const controllerManager = this.#programs['kube-controller-manager'];
+    if (controllerManager !== undefined) {
+      await this.#startControllerManager(controllerManager, authority, server, admin);
+    }
     return {
       server,
       ca: authority.cert,
@@ -154,6 +172,7 @@ class Start {
       pids: [this.#supervisor.pid, ...this.#launched.map(({ program }) => program.pid)].filter(
         (pid) => pid !== undefined,
       ),
+      pidOf: (name) => this.#launched.find((launched) => launched.name === name)?.program.pid,
       broken: this.#broken(),
       credentialsFor: (user, groups) => authority.client(user, groups),
       kubeconfigFor: (user, groups) => kubeconfigFor(user, authority.client(user, groups)),
@@ -182,7 +201,9 @@ class Start {
   async #startApiServer(authority: Authority, admin: Credentials): Promise<string> {
     for (let attempt = 1; ; attempt++) {
       const port = await this.#choosePort(attempt);
-      const launched = this.#launch('kube-apiserver', apiServerArguments(this.#layout, port));
+      const program = this.#programs['kube-apiserver'];
+      const args = apiServerArguments(this.#layout, port, this.#options);
+      const launched = this.#launch('kube-apiserver', program, args);
       const server = `https://127.0.0.1:${port}`;
       const probe = new ReadinessProbe(server, authority.cert, admin);
       try {
@@ -201,7 +222,12 @@ class Start {
     }
   }
 
-  async #startControllerManager(authority: Authority, server: string, admin: Credentials): Promise<void> {
+  async #startControllerManager(
+    program: string,
+    authority: Authority,
+    server: string,
+    admin: Credentials,
+  ): Promise<void> {
     const user = 'system:kube-controller-manager';
     const credentials = authority.client(user);
     writeFileSync(
@@ -209,7 +235,7 @@ class Start {
       renderKubeconfig({ server, ca: authority.cert, user, credentials }),
       { mode: 0o600 },
     );
-    this.#launch('kube-controller-manager', controllerManagerArguments(this.#layout));
+    this.#launch('kube-controller-manager', program, controllerManagerArguments(this.#layout));
     const probe = new ReadinessProbe(server, authority.cert, admin);
     try {
       // It makes this one as soon as its controllers run. (On old data it is there already: then the first
@@ -220,10 +246,10 @@ class Start {
     }
   }
 
-  #launch(name: ComponentName, args: string[]): Launched {
+  #launch(name: ComponentName, command: string, args: string[]): Launched {
     const logFile = join(this.#layout.run, `${name}.log`);
     const program = this.#supervisor.start({
-      command: this.#programs[name],
+      command,
       args,
       env: { PATH: this.#options.env['PATH'], HOME: this.#layout.run, TMPDIR: this.#layout.run },
       logFile,

@@ -5,7 +5,7 @@ export class GoMissingError extends Error {
     super(
       `${missing.join(', ')} must be built and no "go" was found on PATH: install Go 1.26 or newer ` +
         '(https://go.dev/dl/), or set KUBEBUILDER_ASSETS to a folder that holds ' +
-        'kube-apiserver, etcd and kube-controller-manager',
+        'kube-apiserver, etcd and kube-controller-manager (boxwright dev does without the last one)',
       { cause },
     );
     this.name = 'GoMissingError';

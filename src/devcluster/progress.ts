@@ -5,6 +5,8 @@ import { formatDuration } from '../base/duration.ts';
 export interface Progress {
   /** Begins a step that takes a while; it is shown with its elapsed time until it ends. */
   begin(what: string): ProgressStep;
+  /** Says one thing, on a line of its own. */
+  note(text: string): void;
 }
 
 export interface ProgressStep {
@@ -17,6 +19,7 @@ export interface ProgressStep {
 /** Says nothing. */
 export const silentProgress: Progress = {
   begin: () => ({ detail: () => undefined, end: () => undefined }),
+  note: () => undefined,
 };
 
 /** The part of a terminal or file stream that progress is written to. */
@@ -34,7 +37,10 @@ const PLAIN_EVERY_MS = 30_000;
  * line at the beginning, every 30 s, and at the end.
  */
 export function streamProgress(stream: ProgressStream, clock: Clock): Progress {
-  return { begin: (what) => new StreamStep(stream, clock, what) };
+  return {
+    begin: (what) => new StreamStep(stream, clock, what),
+    note: (text) => void stream.write(`${text}\n`),
+  };
 }
 
 class StreamStep implements ProgressStep {

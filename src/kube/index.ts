@@ -15,7 +15,6 @@ export * from './cache/reflector.ts';
 export * from './cache/informer.ts';
 export * from './transport/undici-port.ts';
 export * from './work/item-backoff.ts';
-export * from './work/rate-limiter.ts';
 export * from './work/queue.ts';
 export * from './work/controller.ts';
 export * from './observe/metrics.ts';

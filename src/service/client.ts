@@ -20,14 +20,14 @@ import { createInstances } from './families/instances.ts';
 import type { Instances } from './families/instances.ts';
 import { createProviders } from './families/providers.ts';
 import type { Providers } from './families/providers.ts';
-import { createSecurity, login } from './families/security.ts';
-import type { Security } from './families/security.ts';
+import { login } from './families/security.ts';
 import { createWorkspaces } from './families/workspaces.ts';
 import type { Workspaces } from './families/workspaces.ts';
 import { Breaker } from './pace/breaker.ts';
 import { Pace } from './pace/pace.ts';
 import type { PaceState } from './pace/pace.ts';
 import type { ServicePort } from './port.ts';
+import type { Read } from './results.ts';
 import { createSharedReads } from './shared-reads.ts';
 import type { ListReader, SharedReads } from './shared-reads.ts';
 
@@ -96,7 +96,6 @@ export interface ServiceClient {
   readonly workspaces: Workspaces;
   readonly providers: Providers;
   readonly blobs: Blobs;
-  readonly security: Security;
   readonly shared: SharedReads;
   /** A stamp of now, in order with all `startedAt` and `endedAt` of this client. */
   stamp(): number;
@@ -174,7 +173,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     workspaces,
     providers: createProviders(caller, decoders),
     blobs: createBlobs(caller, decoders),
-    security: createSecurity(caller, decoders),
     shared,
     stamp: () => stamps.next(),
     breakerState: () => breaker.state(),
@@ -206,6 +204,12 @@ function headersFor(options: ServiceClientOptions, token: string | undefined): R
   return headers;
 }
 
+/** One record as a list. */
+async function inList<T>(reading: Promise<Read<T>>): Promise<Read<readonly T[]>> {
+  const read = await reading;
+  return read.kind === 'found' ? { ...read, record: [read.record] } : read;
+}
+
 function listReader(workspaces: Workspaces): ListReader {
   return (family, workspaceId, options) => {
     switch (family) {
@@ -217,6 +221,8 @@ function listReader(workspaces: Workspaces): ListReader {
         return workspaces.providers(workspaceId, options);
       case 'workspaces':
         return workspaces.list(options);
+      case 'workspace':
+        return inList(workspaces.read(workspaceId, options));
       default:
         return family satisfies never;
     }

@@ -14,7 +14,6 @@ export type { Blobs, Upload } from './families/blobs.ts';
 export type { Boxes } from './families/boxes.ts';
 export type { Instances, MachineLogQuery } from './families/instances.ts';
 export type { Providers } from './families/providers.ts';
-export type { LoginProvidersRecord, Security } from './families/security.ts';
 export type { ListOptions, Workspaces } from './families/workspaces.ts';
 export type { AnyObject, ProviderRecord, WorkspaceRecord } from './models/account.ts';
 export type { BoxBody, BoxFields, BoxRecord, EventRecord, VersionRecord } from './models/box.ts';

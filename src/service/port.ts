@@ -1,3 +1,4 @@
+import type { CountedJson } from '../base/json-size.ts';
 import type { Hold } from '../base/memory-budget.ts';
 
 /**
@@ -47,6 +48,8 @@ export interface PortAnswer {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
+  /** What the body holds, where that was counted already; it is counted once. */
+  counted?: CountedJson;
   /** The body as text, where that was made of it already. */
   text?: string;
 }

@@ -22,7 +22,14 @@ export type Read<T> =
 /** What a write brought. `startedAt` and `endedAt` are stamps as in {@link Read}. */
 export type Write<T> =
   /** Accepted (200, 201, 202, 204). `record` is the answer's record, where there was one: else read again. */
-  | { kind: 'ok'; record: T | undefined; startedAt: number; endedAt: number }
+  | {
+      kind: 'ok';
+      record: T | undefined;
+      startedAt: number;
+      endedAt: number;
+      /** Texts of Warning headers, a few and short, without secrets; absent where there were none. */
+      warnings?: readonly string[];
+    }
   /** Answered with a no: certainly without effect. */
   | { kind: 'refused'; error: ServiceError; startedAt: number; endedAt: number }
   /** Certainly not carried out, because it did not get there or was turned away unread (429). */

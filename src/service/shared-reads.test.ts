@@ -230,3 +230,33 @@ describe('shared lists', () => {
     expect(asked).toHaveLength(2);
   });
 });
+
+describe('whoever waits for an entry', () => {
+  it('hears of it in each list that comes, whoever asked for it, until it has heard enough', async () => {
+    const { shared, asked } = setup();
+    const heard: string[] = [];
+    const end = shared.watch('instances', 'w', 'i-5', ({ id }) => void heard.push(id));
+    shared.watch('instances', 'w', 'i-9', ({ id }) => void heard.push(id));
+    let reads = 0;
+    const list = async (id: string, workspace = 'w'): Promise<void> => {
+      const at = ++reads;
+      const read = shared.list('instances', workspace, { notBefore: at });
+      await settle();
+      asked[at - 1]?.start(at);
+      asked[at - 1]?.answer({ kind: 'found', record: [{ id }], startedAt: at });
+      await read;
+    };
+    await list('i-4');
+    await list('i-5', 'other');
+    expect(heard).toEqual([]);
+    await list('i-5');
+    expect(heard).toEqual(['i-5']);
+    end();
+    await list('i-5');
+    await list('i-9');
+    expect(heard).toEqual(['i-5', 'i-9']);
+    shared.close();
+    await list('i-9');
+    expect(heard).toHaveLength(2);
+  });
+});

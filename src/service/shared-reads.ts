@@ -15,6 +15,8 @@ export interface SharedLists {
   providers: ProviderRecord;
   /** Of the account; its workspace id is the empty string. */
   workspaces: WorkspaceRecord;
+  /** One workspace, read singly: a list of one. */
+  workspace: WorkspaceRecord;
 }
 
 export interface SharedListOptions {
@@ -43,6 +45,16 @@ export interface SharedReads {
     workspaceId: string,
     options?: SharedListRequest<SharedLists[F]>,
   ): Promise<Read<readonly SharedLists[F][]>>;
+  /**
+   * Hears of an entry in each list that comes, whoever asked for it, and has it whole: what one has asked for tells all
+   * who wait. Answers how to end that; it ends with {@link close}, too.
+   */
+  watch<F extends keyof SharedLists>(
+    family: F,
+    workspaceId: string,
+    id: string,
+    listener: (entry: SharedLists[F]) => void,
+  ): () => void;
   /** Lets go of what is kept. */
   close(): void;
 }
@@ -51,7 +63,12 @@ export interface SharedReads {
 export type ListReader = (
   family: keyof SharedLists,
   workspaceId: string,
-  options: { priority: Priority; signal: AbortSignal; onStart: (startedAt: number) => void },
+  options: {
+    priority: Priority;
+    signal: AbortSignal;
+    onStart: (startedAt: number) => void;
+    whole: (id: string) => boolean;
+  },
 ) => Promise<AnyList>;
 
 type AnyList = Read<readonly SharedLists[keyof SharedLists][]>;
@@ -68,8 +85,12 @@ interface Pending {
   result: Promise<AnyList>;
 }
 
+type Listener = (entry: SharedLists[keyof SharedLists]) => void;
+
 interface Shelf {
   pending: Set<Pending>;
+  /** Who waits to see an entry, by its id. */
+  watchers: Map<string, Set<Listener>>;
   /** The newest list that was found, for a while. */
   latest: { list: AnyList; startedAt: number; hold: Hold; timer: Timer } | undefined;
 }
@@ -84,7 +105,7 @@ const never: Promise<AnyList> = new Promise(() => undefined);
 
 /**
  * {@link SharedReads} over a reader and the stamps of its client, milliseconds. A list is kept only where the budget for
- * memory has room for it. Of one list at most one read
+ * memory has room for it, and until that is wanted for something else. Of one list at most one read
  * is under way and one gathers callers behind it, so that many that each want a read newer than their own
  * write share it too.
  */
@@ -111,6 +132,7 @@ export function createSharedReads(
       const list = await read(family, workspaceId, {
         priority: pending.priority,
         signal: pending.abort.signal,
+        whole: (id) => shelf.watchers.has(id),
         onStart: (at) => {
           // Only the first: a read that is repeated after a new login keeps the earlier, the safe, stamp.
           pending.startedAt ??= at;
@@ -118,6 +140,7 @@ export function createSharedReads(
       });
       if (list.kind === 'found' && list.startedAt >= (shelf.latest?.startedAt ?? Number.NEGATIVE_INFINITY)) {
         keep(key, shelf, list);
+        tell(shelf, list.record);
       }
       return list;
     } finally {
@@ -129,13 +152,27 @@ export function createSharedReads(
   function keep(key: string, shelf: Shelf, list: AnyList & { kind: 'found' }): void {
     drop(shelf);
     if (isClosed) return;
-    const hold = memory.open('lists');
+    const hold = memory.open('lists', () => {
+      drop(shelf);
+      clear(key, shelf);
+    });
     if (!hold.trySet(list.weight ?? 0)) return;
     const timer = clock.setTimer(KEPT_MS, () => {
       drop(shelf);
       clear(key, shelf);
     });
     shelf.latest = { list, startedAt: list.startedAt, hold, timer };
+  }
+
+  function tell({ watchers }: Shelf, entries: readonly SharedLists[keyof SharedLists][]): void {
+    if (watchers.size === 0) return;
+    for (const entry of entries) for (const listener of watchers.get(entry.id) ?? []) listener(entry);
+  }
+
+  function shelfOf(key: string): Shelf {
+    const shelf = shelves.get(key) ?? { pending: new Set(), watchers: new Map(), latest: undefined };
+    shelves.set(key, shelf);
+    return shelf;
   }
 
   function drop(shelf: Shelf): void {
@@ -146,8 +183,8 @@ export function createSharedReads(
 
   /** Owners come and go: a shelf with nothing on it goes too. */
   function clear(key: string, shelf: Shelf): void {
-    if (shelf.latest === undefined && shelf.pending.size === 0 && shelves.get(key) === shelf)
-      shelves.delete(key);
+    const isEmpty = shelf.latest === undefined && shelf.pending.size === 0 && shelf.watchers.size === 0;
+    if (isEmpty && shelves.get(key) === shelf) shelves.delete(key);
   }
 
   function start(
@@ -180,9 +217,25 @@ export function createSharedReads(
       if (list.startedAt >= calledAt || list.record.some(holding)) return list;
       return turned(merged(family, workspaceId, { ...options, notBefore: calledAt }));
     },
+    watch(family, workspaceId, id, listener) {
+      if (isClosed) return () => undefined;
+      const key = `${family} ${workspaceId}`;
+      const shelf = shelfOf(key);
+      const listeners = shelf.watchers.get(id) ?? new Set<Listener>();
+      const told: Listener = (entry) => listener(entry);
+      shelf.watchers.set(id, listeners.add(told));
+      return () => {
+        listeners.delete(told);
+        if (listeners.size === 0 && shelf.watchers.get(id) === listeners) shelf.watchers.delete(id);
+        clear(key, shelf);
+      };
+    },
     close() {
       isClosed = true;
-      for (const shelf of shelves.values()) drop(shelf);
+      for (const shelf of shelves.values()) {
+        drop(shelf);
+        shelf.watchers.clear();
+      }
       shelves.clear();
     },
   };
@@ -202,8 +255,7 @@ export function createSharedReads(
     const { notBefore = Number.NEGATIVE_INFINITY, maxAgeMs = 0, priority = new Priority(), signal } = options;
     signal?.throwIfAborted();
     const key = `${family} ${workspaceId}`;
-    const shelf = shelves.get(key) ?? { pending: new Set(), latest: undefined };
-    shelves.set(key, shelf);
+    const shelf = shelfOf(key);
     const { latest } = shelf;
     if (latest !== undefined && latest.startedAt >= notBefore && stamp() - latest.startedAt < maxAgeMs) {
       return latest.list;

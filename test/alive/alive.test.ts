@@ -24,6 +24,6 @@ it.each(['objects', 'records'])(
     expect(seen).toMatchObject({ restarts: 0, leadershipLost: false });
     expect(seen.peakRss).toBeLessThan(memory);
     expect(seen.peakRss).toBeGreaterThan(0);
-    expect(seen.victim).toBeLessThan(15_000);
+    expect(seen.edits).toBeGreaterThan(0);
   },
 );

@@ -57,7 +57,12 @@ try {
       kubeconfigFile,
       main,
       heap: limits.heap,
-      nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+      ...(profile === undefined
+        ? {}
+        : {
+            nodeArgs: ['--cpu-prof', `--cpu-prof-name=${shape.name}.cpuprofile`, `--cpu-prof-dir=${profile}`],
+            keepHeld: join(profile, `${shape.name}.held.json`),
+          }),
       say,
     });
     await shape.prepare(world);

@@ -13,8 +13,10 @@ export function headOf({ memory, heap }: { memory: number; heap: number }): stri
       'leadership',
       'peak RSS',
       'longest delay',
-      'without waiting',
+      'longest work',
       "another's edit",
+      'of it work',
+      'edits',
       'became',
     )
   );
@@ -29,6 +31,8 @@ export function rowOf({ name }: Shape, seen: Seen): string {
     `${seen.longestDelay.toFixed(0)} ms`,
     `${seen.longestHold.toFixed(0)} ms`,
     `${(seen.victim / 1_000).toFixed(1)} s`,
+    `${(seen.victimWork / 1_000).toFixed(1)} s`,
+    String(seen.edits),
     seen.reasons,
   );
 }
@@ -39,7 +43,7 @@ export function isAlive(seen: Seen, { memory, delay }: { memory: number; delay: 
 }
 
 function row(...cells: readonly string[]): string {
-  const widths = [18, 8, 10, 9, 13, 15, 14, 0];
+  const widths = [18, 8, 10, 9, 13, 12, 14, 10, 5, 0];
   return cells
     .map((cell, i) => cell.padEnd(widths[i] ?? 0))
     .join('  ')

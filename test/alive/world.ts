@@ -1,13 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/base/clock.ts';
 import { KubeClient, loadKubeConfig, UndiciKubePort, type KubeObject } from '../../src/kube/index.ts';
-import { isReady, NAMESPACES } from '../bench/bench.ts';
-import { eventually } from '../support/eventually.ts';
+import { NAMESPACES } from '../bench/bench.ts';
 import { metricOf, metricsUrlOf, startOperatorProgram, type Program } from '../support/programs.ts';
 import { typeOfKind, type Shown } from '../support/world.ts';
+import type { Held } from './held.ts';
 import { HostileService } from './service.ts';
+import { Victim, type Edit } from './victim.ts';
 
 const VALUES = join(import.meta.dirname, '../../helm/boxwright/values.yaml');
 /** Objects that are made at the same time. */
@@ -31,12 +34,16 @@ export interface Seen {
   leadershipLost: boolean;
   /** Bytes. */
   peakRss: number;
-  /** Milliseconds, by the clock. */
+  /** Of the event loop, milliseconds, by the clock. */
   longestDelay: number;
-  /** The same without what the thread waited for a processor in that second: others have the machine as well. */
+  /** The longest that the event loop was held, in time that its thread had a processor: others have the machine as well. */
   longestHold: number;
   /** The longest that a change of somebody else's, in another namespace, took to be Ready, milliseconds. */
   victim: number;
+  /** The most that the operator's main thread worked while such a change waited, milliseconds. */
+  victimWork: number;
+  /** How many such changes came to be Ready. */
+  edits: number;
   seconds: number;
   /** Reasons of Ready in the namespace, with how many. */
   reasons: string;
@@ -47,35 +54,42 @@ export class AliveWorld implements AsyncDisposable {
   readonly namespace: string;
   readonly service: HostileService;
   readonly #victims: string;
-  readonly #good: HostileService;
+  readonly #victim: Victim;
+  readonly #edits: Edit[];
   readonly #client: KubeClient;
   readonly #port: UndiciKubePort;
   readonly #options: WorldOptions;
+  readonly #scratch = mkdtempSync(join(tmpdir(), 'boxwright-held-'));
   #operator: Program | undefined;
 
   private constructor(
     options: WorldOptions,
     port: UndiciKubePort,
     service: HostileService,
-    good: HostileService,
+    { victims, victim, edits }: { victims: string; victim: Victim; edits: Edit[] },
   ) {
     this.#options = options;
     this.#port = port;
     this.#client = new KubeClient(port, { clock: systemClock, random: Math.random, fieldManager: 'author' });
     this.service = service;
-    this.#good = good;
+    this.#victim = victim;
+    this.#edits = edits;
     this.namespace = `hostile-${options.name}`;
-    this.#victims = `victim-${options.name}`;
+    this.#victims = victims;
   }
 
   static async open(options: WorldOptions): Promise<AliveWorld> {
     const { source } = await loadKubeConfig({ file: options.kubeconfigPath });
     const port = new UndiciKubePort({ source, clock: systemClock });
-    const world = new AliveWorld(options, port, await HostileService.open(), await HostileService.open());
+    const [victims, edits] = [`victim-${options.name}`, [] as Edit[]];
+    const victim = await Victim.open({ kubeconfigPath: options.kubeconfigPath, namespace: victims }, (edit) =>
+      edits.push(edit),
+    );
+    const world = new AliveWorld(options, port, await HostileService.open(), { victims, victim, edits });
     for (const name of [world.namespace, world.#victims]) {
       await world.#client.create(NAMESPACES, { metadata: { name } });
     }
-    await world.#victim();
+    await world.#makeVictim();
     return world;
   }
 
@@ -83,7 +97,24 @@ export class AliveWorld implements AsyncDisposable {
     await this.#operator?.stop();
     await this.#port.close();
     await this.service[Symbol.asyncDispose]();
-    await this.#good[Symbol.asyncDispose]();
+    await this.#victim[Symbol.asyncDispose]();
+    const { keepHeld } = this.#options;
+    if (keepHeld !== undefined) copyFileSync(this.#heldFile, keepHeld);
+    rmSync(this.#scratch, { recursive: true, force: true });
+  }
+
+  get #heldFile(): string {
+    return join(this.#scratch, 'held.json');
+  }
+
+  /** How long the event loop was held at the most so far, milliseconds. */
+  #held(): number {
+    try {
+      return (JSON.parse(readFileSync(this.#heldFile, 'utf8')) as Held).longest;
+    } catch {
+      // Nothing has been written yet, or it is being written.
+      return 0;
+    }
   }
 
   /** A Connection to the hostile service, and its Secret. */
@@ -110,14 +141,13 @@ export class AliveWorld implements AsyncDisposable {
       longestDelay: 0,
       longestHold: 0,
       victim: 0,
+      victimWork: 0,
+      edits: 0,
       seconds,
       reasons: '',
     };
     let program = this.#start();
     let url = await metricsUrlOf(program);
-    let waitedBefore = 0;
-    const state = { isOver: false };
-    const victim = this.#editVictim(seen, state);
     const more = meanwhile();
     while (systemClock.monotonic() - begun < seconds * 1_000) {
       await systemClock.sleep(SCRAPE_MS);
@@ -133,29 +163,31 @@ export class AliveWorld implements AsyncDisposable {
       const metrics = await scrape(url);
       if (metrics === undefined) continue;
       const delay = (metricOf(metrics, LAG) ?? 0) * 1_000;
-      const waited = waitedMs(program.pid);
       seen.longestDelay = Math.max(seen.longestDelay, delay);
-      seen.longestHold = Math.max(seen.longestHold, delay - (waited - waitedBefore));
-      waitedBefore = waited;
+      seen.longestHold = Math.max(seen.longestHold, this.#held());
       const leads = metricOf(metrics, 'leader_election_master_status');
       if (leads === 0 && systemClock.monotonic() - begun > 30_000) seen.leadershipLost = true;
     }
-    state.isOver = true;
-    await victim;
     await more;
-    seen.reasons = await this.#reasons();
+    seen.victim = Math.max(0, ...this.#edits.map(({ ms }) => ms));
+    seen.victimWork = Math.max(0, ...this.#edits.map(({ work }) => work));
+    seen.edits = this.#edits.length;
+    seen.reasons = await this.#reasons().catch((error: unknown) => String(error).slice(0, 200));
     return seen;
   }
 
   #start(): Program {
     const { kubeconfigFile, main, heap } = this.#options;
+    const held = pathToFileURL(join(import.meta.dirname, 'held.ts'));
+    held.searchParams.set('to', this.#heldFile);
     this.#operator = startOperatorProgram({
       kubeconfigFile,
       home: this.#victims,
       namespaces: [this.namespace, this.#victims],
-      nodeArgs: [`--max-old-space-size=${heap}`, ...(this.#options.nodeArgs ?? [])],
+      nodeArgs: [`--max-old-space-size=${heap}`, '--import', held.href, ...(this.#options.nodeArgs ?? [])],
       ...(main === undefined ? {} : { main }),
     });
+    this.#victim.goOn(this.#operator.pid);
     return this.#operator;
   }
 
@@ -171,30 +203,11 @@ export class AliveWorld implements AsyncDisposable {
     await Promise.all(Array.from({ length: MAKERS }, maker));
   }
 
-  async #victim(): Promise<void> {
+  async #makeVictim(): Promise<void> {
     await this.#make(
-      [secret(this.#victims), connection('main', this.#good.url), box('victim', { description: 'first' })],
+      [secret(this.#victims), connection('main', this.#victim.url), box('victim', { description: 'first' })],
       this.#victims,
     );
-  }
-
-  /** Somebody in another namespace edits a Box of theirs, again and again. */
-  async #editVictim(seen: Seen, state: { isOver: boolean }): Promise<void> {
-    const ref = { namespace: this.#victims, name: 'victim' };
-    for (let i = 0; !state.isOver; i++) {
-      const begun = systemClock.monotonic();
-      await this.#client.mergePatch(typeOfKind('Box'), ref, { spec: { description: `edit ${i}` } });
-      await eventually(
-        "the victim's change is in place",
-        async () =>
-          state.isOver ||
-          isReady(await this.#client.get<Shown & KubeObject>(typeOfKind('Box'), ref)) ||
-          undefined,
-        { timeoutMs: 600_000, everyMs: 250 },
-      );
-      seen.victim = Math.max(seen.victim, systemClock.monotonic() - begun);
-      await systemClock.sleep(2_000);
-    }
   }
 
   async #reasons(): Promise<string> {
@@ -207,6 +220,7 @@ export class AliveWorld implements AsyncDisposable {
       for (const { status } of items) {
         const ready = status?.conditions?.find(({ type }) => type === 'Ready');
         const said = `${kind} ${ready?.reason ?? 'untouched'}`;
+        if (!counts.has(said)) this.#options.say?.(`${said}: ${ready?.message ?? ''}`);
         counts.set(said, (counts.get(said) ?? 0) + 1);
       }
     }
@@ -227,6 +241,8 @@ export interface WorldOptions {
   heap: number;
   /** For Node, such as `--cpu-prof`. */
   nodeArgs?: readonly string[];
+  /** Where what {@link Held} says is kept. */
+  keepHeld?: string;
   say?: (text: string) => void;
 }
 
@@ -253,15 +269,6 @@ function secret(namespace: string): KubeObject {
 }
 
 const LAG = 'nodejs_eventloop_lag_max_seconds';
-
-/** How long the program's main thread has waited for a processor so far (sched-stats: the second field is nanoseconds). */
-function waitedMs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1] ?? 0) / 1e6;
-  } catch {
-    return 0;
-  }
-}
 
 /** proc_pid_status(5): VmHWM. */
 function peakRssOf(pid: number): number {

@@ -24,10 +24,13 @@ async function sendsOf(
     sent += 1;
     return reply?.(request, shop);
   };
-  shop.alter = (request) =>
-    alter === undefined || request.body === undefined || !is(request)
+  const { alter: altered } = shop;
+  shop.alter = (given) => {
+    const request = altered(given);
+    return alter === undefined || request.body === undefined || !is(request)
       ? request
       : { ...request, body: Buffer.from(alter(Buffer.from(request.body).toString())) };
+  };
   await act(shop);
   await shop.world.advance(HOUR);
   const hour = sent;
@@ -48,7 +51,7 @@ function row(name: string, cells: readonly string[]): string {
 /** Every write, answered for some hours with every answer; prints how often each was sent. */
 export function judgeEveryWrite(hours: number): void {
   const table = new Map<string, string[]>();
-  const largest = { hour: 0, all: 0 };
+  const largest = new Map(ANSWERS.map(({ name }) => [name, { hour: 0, all: 0 }]));
 
   afterAll(() => {
     const legend = ANSWERS.map(({ name }, at) => `(${at + 1}) ${name}`).join(', ');
@@ -59,7 +62,10 @@ export function judgeEveryWrite(hours: number): void {
         ANSWERS.map((_, at) => `(${at + 1})`),
       ),
       ...[...table].map(([name, cells]) => row(name, cells)),
-      `largest: ${largest.hour} in the first hour, ${largest.all} in ${hours} h`,
+      row(
+        'largest',
+        [...largest.values()].map(({ hour, all }) => `${hour}/${all}`),
+      ),
     ];
     process.stdout.write(`\n${lines.join('\n')}\n`);
   });
@@ -74,11 +80,11 @@ export function judgeEveryWrite(hours: number): void {
       }
       const { hour, all } = await sendsOf(write, answering, hours);
       cells.push(`${hour}/${all}`);
-      largest.hour = Math.max(largest.hour, hour);
-      largest.all = Math.max(largest.all, all);
+      const most = largest.get(answering.name) ?? { hour: 0, all: 0 };
+      largest.set(answering.name, { hour: Math.max(most.hour, hour), all: Math.max(most.all, all) });
       expect(hour).toBeGreaterThan(0);
       expect(hour).toBeLessThanOrEqual(answering.most.hour);
-      expect(all).toBeLessThanOrEqual(answering.most.day ?? Infinity);
+      expect(all).toBeLessThanOrEqual(answering.most.day);
     });
   });
 }

@@ -4,7 +4,7 @@ import type {
   ServiceClient,
   Write as Written,
 } from '../../src/service/index.ts';
-import { HOUR, instance, type Shop } from '../scenarios/shop.ts';
+import { changedRequest, HOUR, instance, type Shop } from '../scenarios/shop.ts';
 
 /** One write of the operator: what brings it about, and how it is told from other calls. */
 export interface Write {
@@ -18,20 +18,19 @@ export interface Write {
   record?: true;
 }
 
-/** Calls of one family of the client that write. */
-type WritesOf<Family extends 'boxes' | 'instances' | 'blobs'> = {
-  [Name in keyof ServiceClient[Family] & string]: ServiceClient[Family][Name] extends (
-    ...args: never[]
-  ) => Promise<Written<unknown>>
-    ? `${Family}.${Name}`
-    : never;
-}[keyof ServiceClient[Family] & string];
+/** Calls of the client that write, of every family that it has. */
+type WritesOf<Client> = {
+  [Family in keyof Client & string]: {
+    [Name in keyof Client[Family] & string]: Client[Family][Name] extends (
+      ...args: never[]
+    ) => Promise<Written<unknown>>
+      ? `${Family}.${Name}`
+      : never;
+  }[keyof Client[Family] & string];
+}[keyof Client & string];
 
-/** Every call of the client that writes, but those that no controller makes. */
-type WriteCall = Exclude<
-  WritesOf<'boxes'> | WritesOf<'instances'> | WritesOf<'blobs'>,
-  'instances.pull' | 'blobs.uploadMultipart'
->;
+/** Every call of the client that writes, but the one that no controller makes. */
+type WriteCall = Exclude<WritesOf<ServiceClient>, 'instances.pull'>;
 
 const BOX = `
 apiVersion: boxwright.dev/v1alpha1
@@ -49,6 +48,7 @@ spec:
   description: Large
   profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 2}}
 `;
+const ICON = '{apiVersion: v1, kind: ConfigMap, metadata: {name: icons}, binaryData: {a.png: aWNvbg==}}';
 const PORT = '  variables: [{name: PORT, type: Port, value: "80"}]\n';
 const port = (value: string): object => ({ variables: [{ name: 'PORT', type: 'Port', value }] });
 
@@ -56,6 +56,7 @@ const on =
   (method: string, path: RegExp) =>
   (request: PortRequest): boolean =>
     request.method === method && path.test(request.path);
+const isVersion = ({ body }: PortRequest): boolean => Buffer.from(body ?? '').includes('"version":{');
 const online = async (shop: Shop): Promise<void> => {
   await shop.world.apply(instance(PORT));
   await shop.online();
@@ -69,15 +70,27 @@ const made =
     await shop.world.apply(manifest);
     await shop.world.until(() => shop.world.ready(kind, name) === 'True');
   };
+const tagged: Write['other'] = {
+  act: (shop) => edit(shop, { tags: ['other'] }),
+  done: (shop) => shop.record().tags.includes('other'),
+};
+/** The end of a lease that the service does not keep. */
+const endOf = (operation: string): Omit<Write, 'name' | 'is'> => ({
+  before: async (shop) => {
+    shop.alter = (sent) =>
+      sent.method === 'PUT' && /^\/services\/instances\/[^/]+$/.test(sent.path)
+        ? changedRequest(sent, { lease: undefined })
+        : sent;
+    await online(shop);
+  },
+  act: (shop) => edit(shop, { lease: { operation, after: '10m' } }),
+  other: tagged,
+});
 const remove = (shop: Shop): Promise<void> => shop.world.delete('Instance', 'web-eu');
 
 const stopped: Write['other'] = {
   act: (shop) => edit(shop, { powerState: 'Stopped' }),
   done: (shop) => shop.status().phase === 'ShutDown',
-};
-const tagged: Write['other'] = {
-  act: (shop) => edit(shop, { tags: ['other'] }),
-  done: (shop) => shop.record().tags.includes('other'),
 };
 
 const OPERATIONS: Readonly<Record<InstanceOperationName, Omit<Write, 'name' | 'is'>>> = {
@@ -127,11 +140,29 @@ const BY_CALL: Readonly<Record<WriteCall, readonly Write[]>> = {
       record: true,
     },
     {
+      name: 'PUT of members',
+      before: made('Box', 'tools', BOX),
+      act: (shop) => shop.world.edit('Box', 'tools', { members: [{ workspace: 'shop', role: 'Read' }] }),
+      is: on('PUT', /^\/services\/boxes\/[^/]+$/),
+    },
+    {
       name: 'PUT of a policy box',
       before: made('PolicyBox', 'large', POLICY_BOX),
       act: (shop) => shop.world.edit('PolicyBox', 'large', { description: 'Larger' }),
       is: on('PUT', /^\/services\/boxes\/[^/]+$/),
       record: true,
+    },
+  ],
+  'boxes.publish': [
+    {
+      name: 'PUT of a version',
+      before: made('Box', 'tools', BOX),
+      act: (shop) => shop.world.edit('Box', 'tools', { publish: { version: '1.0.0' } }),
+      is: (call) => on('PUT', /^\/services\/boxes\/[^/]+$/)(call) && isVersion(call),
+      other: {
+        act: (shop) => shop.world.edit('Box', 'tools', { members: [{ workspace: 'shop', role: 'Read' }] }),
+        done: ({ world }) => JSON.stringify(world.sandbox.admin.records('boxes')).includes('"role":"read"'),
+      },
     },
   ],
   'boxes.remove': [
@@ -150,6 +181,21 @@ const BY_CALL: Readonly<Record<WriteCall, readonly Write[]>> = {
   ],
   'blobs.uploadRaw': [
     { name: 'upload for a box', act: (shop) => shop.world.apply(BOX), is: on('POST', /^\/services\/blobs/) },
+    {
+      name: 'upload of an icon',
+      before: async (shop) => {
+        await shop.world.apply(ICON);
+        await made('Box', 'tools', BOX)(shop);
+      },
+      act: (shop) =>
+        shop.world.edit('Box', 'tools', { icon: { configMapKeyRef: { name: 'icons', key: 'a.png' } } }),
+      is: on('POST', /^\/services\/blobs/),
+    },
+    {
+      name: 'upload for a deploy',
+      act: (shop) => shop.world.apply(instance('  variables: [{name: CONF, type: File, file: {inline: a}}]')),
+      is: on('POST', /^\/services\/blobs/),
+    },
     {
       name: 'upload for an instance',
       before: online,
@@ -175,12 +221,30 @@ const BY_CALL: Readonly<Record<WriteCall, readonly Write[]>> = {
       other: stopped,
       record: true,
     },
+    {
+      name: 'PUT of a tag',
+      before: online,
+      act: (shop) => edit(shop, { tags: ['Web'] }),
+      is: on('PUT', /^\/services\/instances\/[^/]+$/),
+      other: stopped,
+      record: true,
+    },
+    {
+      name: 'PUT of a lease',
+      before: online,
+      act: (shop) => edit(shop, { lease: { operation: 'Shutdown', after: '80h' } }),
+      is: on('PUT', /^\/services\/instances\/[^/]+$/),
+      other: stopped,
+    },
   ],
-  'instances.operate': Object.entries(OPERATIONS).map(([name, how]) => ({
-    ...how,
-    name,
-    is: on('PUT', new RegExp(`/${name}$`)),
-  })),
+  'instances.operate': [
+    ...Object.entries(OPERATIONS).map(([name, how]) => ({
+      ...how,
+      name,
+      is: on('PUT', new RegExp(`/${name}$`)),
+    })),
+    { ...endOf('Shutdown'), name: 'shutdown at a lease’s end', is: on('PUT', /\/shutdown$/) },
+  ],
   'instances.remove': [
     { name: 'terminate', before: online, act: remove, is: on('DELETE', /operation=(force_)?terminate/) },
     {
@@ -192,6 +256,20 @@ const BY_CALL: Readonly<Record<WriteCall, readonly Write[]>> = {
       },
       act: remove,
       is: on('DELETE', /operation=force_terminate/),
+    },
+    { ...endOf('Terminate'), name: 'terminate at a lease’s end', is: on('DELETE', /operation=terminate/) },
+    {
+      name: 'terminate of one that is back',
+      before: async (shop) => {
+        await online(shop);
+        await shop.world.advance(HOUR);
+        const kept = shop.world.sandbox.admin.snapshot();
+        await remove(shop);
+        await shop.gone();
+        shop.world.sandbox.admin.restore(kept);
+      },
+      act: () => Promise.resolve(),
+      is: on('DELETE', /operation=terminate/),
     },
     { name: 'delete of an instance', before: online, act: remove, is: on('DELETE', /operation=delete/) },
   ],

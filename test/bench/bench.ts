@@ -15,7 +15,7 @@ import { BOX_AND_POLICY } from '../support/real-world.ts';
 import { typeOfKind, type Shown } from '../support/world.ts';
 
 const CRDS = join(import.meta.dirname, '../../crds');
-const CRD_TYPE: ResourceType = {
+export const CRD_TYPE: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   plural: 'customresourcedefinitions',

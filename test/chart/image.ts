@@ -1,7 +1,17 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../api/install.ts';
+import { imageSettings } from '../support/image-settings.ts';
 import { run } from '../support/run.ts';
 
 /** What the image holds. */
@@ -30,7 +40,8 @@ export async function buildImage(): Promise<Image> {
   if (built.code !== 0) throw new Error(built.stderr);
   mkdirSync(folder);
   const program = join(folder, 'boxwright.js');
-  for (const name of ['boxwright.js', 'package.json']) {
+  const copied = readdirSync(join(build, 'dist')).filter((name) => /\.js$|^package\.json$/.test(name));
+  for (const name of copied) {
     copyFileSync(join(build, 'dist', name), join(folder, name));
     chmodSync(join(folder, name), 0o444);
   }
@@ -39,7 +50,7 @@ export async function buildImage(): Promise<Image> {
   return {
     folder,
     scratch,
-    entryPoint: ['node', program],
+    entryPoint: ['node', ...imageSettings().nodeArgs, program],
     [Symbol.dispose]() {
       chmodSync(folder, 0o755);
       rmSync(scratch, { recursive: true });

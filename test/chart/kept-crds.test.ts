@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { ROOT } from '../api/install.ts';
 import { GO_BUILD_TIMEOUT, HAS_GO } from '../support/go-program.ts';
-import { ownCluster, type OwnCluster } from '../support/own-cluster.ts';
+import type { TestCluster } from '../support/cluster.ts';
+import { ownCluster } from '../support/own-cluster.ts';
 import { BOX_AND_POLICY } from '../support/real-world.ts';
 import { CHART, CRD_CHART, type Rendered } from './chart.ts';
 import { chartWithChangedCrd } from './changed-chart.ts';
@@ -15,23 +16,12 @@ interface Crd extends Rendered {
   spec: { versions: { schema: { openAPIV3Schema: { description: string } } }[] };
 }
 
-// CRDs belong to the cluster as a whole: no other test may have these.
-let own: OwnCluster;
-beforeAll(async () => {
-  own = await ownCluster();
-});
-afterAll(() => own[Symbol.asyncDispose]());
-
-function crd(): Promise<Crd> {
-  return own.cluster.get<Crd>(CRD);
+async function owner(cluster: TestCluster): Promise<string | undefined> {
+  return (await cluster.get<Crd>(CRD)).metadata.annotations?.['meta.helm.sh/release-name'];
 }
 
-async function owner(): Promise<string | undefined> {
-  return (await crd()).metadata.annotations?.['meta.helm.sh/release-name'];
-}
-
-async function described(): Promise<string | undefined> {
-  return (await crd()).spec.versions[0]?.schema.openAPIV3Schema.description;
+async function described(cluster: TestCluster): Promise<string | undefined> {
+  return (await cluster.get<Crd>(CRD)).spec.versions[0]?.schema.openAPIV3Schema.description;
 }
 
 /** Helm in a namespace that the release looks after, too; what it says when it succeeds. */
@@ -48,33 +38,24 @@ function values(namespace: string): string[] {
   return ['--set', `namespaces={${namespace}},admissionPolicies.enabled=false`];
 }
 
-async function withoutCrds(): Promise<void> {
-  const folder = join(ROOT, 'deploy/kustomize/crds');
-  // The API server takes its resources off first, which can last longer than a command usually may.
-  const { code, stderr } = await own.cluster.kubectl(
-    ['delete', '--ignore-not-found', '--kustomize', folder],
-    { timeoutMs: 180_000 },
-  );
-  if (code === 0) return;
-  const { stdout } = await own.cluster.kubectl(['get', 'crds,namespaces', '-o', 'yaml']);
-  throw new Error(`kubectl delete ended with ${code}: ${stderr}\n${stdout.slice(0, 200_000)}`);
-}
-
+// Each test has a cluster of its own: CRDs belong to the cluster as a whole, and the API server's deletion of them can
+// hang for minutes.
 describe.each(HELMS)(
   'the kinds of a release of Helm $major',
   { timeout: GO_BUILD_TIMEOUT },
   ({ program }) => {
     it('stay with their resources when it goes, and come under the next one', async () => {
-      await withoutCrds();
-      await using first = await own.cluster.namespace('first');
-      await using second = await own.cluster.namespace('second');
-      const run = await program(own.cluster);
+      await using own = await ownCluster();
+      const { cluster } = own;
+      await using first = await cluster.namespace('first');
+      await using second = await cluster.namespace('second');
+      const run = await program(cluster);
       const [one, other] = [within(run, first.name), within(run, second.name)];
       await one('install', 'one', CHART, ...values(first.name));
-      await own.cluster.kubectl(['wait', '--for=condition=Established', CRD]);
-      await own.cluster.apply(BOX_AND_POLICY, first.name);
-      const { uid } = (await crd()).metadata;
-      const box = await own.cluster.get<Crd>('box', 'plain', '--namespace', first.name);
+      await cluster.kubectl(['wait', '--for=condition=Established', CRD]);
+      await cluster.apply(BOX_AND_POLICY, first.name);
+      const { uid } = (await cluster.get<Crd>(CRD)).metadata;
+      const box = await cluster.get<Crd>('box', 'plain', '--namespace', first.name);
 
       // The same name in the same namespace: they are its own already.
       await one('uninstall', 'one');
@@ -85,50 +66,52 @@ describe.each(HELMS)(
       const install = ['two', CHART, ...values(second.name)];
       await expect(other('install', ...install)).rejects.toThrow(/invalid ownership metadata/);
       await other('install', ...install, '--take-ownership');
-      expect(await owner()).toBe('two');
+      expect(await owner(cluster)).toBe('two');
       using changed = chartWithChangedCrd();
       await other('upgrade', 'two', changed.path, ...values(second.name));
-      expect(await described()).toBe(changed.description);
+      expect(await described(cluster)).toBe(changed.description);
       await other('uninstall', 'two');
 
-      expect((await crd()).metadata.uid).toBe(uid);
-      const still = await own.cluster.get<Crd>('box', 'plain', '--namespace', first.name);
+      expect((await cluster.get<Crd>(CRD)).metadata.uid).toBe(uid);
+      const still = await cluster.get<Crd>('box', 'plain', '--namespace', first.name);
       expect(still.metadata.uid).toBe(box.metadata.uid);
     });
 
     it('can be those of kubectl, or of the chart that has only them', async () => {
-      await withoutCrds();
-      await using namespace = await own.cluster.namespace('apart');
-      const helm = within(await program(own.cluster), namespace.name);
-      await own.cluster.applyFile(join(ROOT, 'crds'));
+      await using own = await ownCluster();
+      const { cluster } = own;
+      await using namespace = await cluster.namespace('apart');
+      const helm = within(await program(cluster), namespace.name);
+      await cluster.applyFile(join(ROOT, 'crds'));
       await helm('install', 'kinds', CRD_CHART, '--take-ownership');
-      expect(await owner()).toBe('kinds');
+      expect(await owner(cluster)).toBe('kinds');
       const apart = `crds.enabled=false,admissionPolicies.enabled=false,namespaces={${namespace.name}}`;
       await helm('install', 'one', CHART, '--set', apart);
       await helm('uninstall', 'one');
       await helm('uninstall', 'kinds');
-      expect(await owner()).toBe('kinds');
+      expect(await owner(cluster)).toBe('kinds');
     });
   },
 );
 
 describe.runIf(HAS_GO)('a release of Helm 3', { timeout: GO_BUILD_TIMEOUT }, () => {
   it('is upgraded by Helm 4, its kinds too, and rolled back', async () => {
-    await withoutCrds();
-    await using namespace = await own.cluster.namespace('older');
-    const [current, old] = await Promise.all(HELMS.map(({ program }) => program(own.cluster)));
+    await using own = await ownCluster();
+    const { cluster } = own;
+    await using namespace = await cluster.namespace('older');
+    const [current, old] = await Promise.all(HELMS.map(({ program }) => program(cluster)));
     if (current === undefined || old === undefined) throw new Error('one of two Helms is missing');
     const mine = values(namespace.name);
     await within(old, namespace.name)('install', 'one', CHART, ...mine);
-    const before = await described();
+    const before = await described(cluster);
     using changed = chartWithChangedCrd();
     const helm = within(current, namespace.name);
     await helm('upgrade', 'one', changed.path, ...mine, '--set', 'replicas=3');
-    expect(await described()).toBe(changed.description);
-    const { spec } = await own.cluster.get<Rendered>('deployment', 'one-boxwright', '-n', namespace.name);
+    expect(await described(cluster)).toBe(changed.description);
+    const { spec } = await cluster.get<Rendered>('deployment', 'one-boxwright', '-n', namespace.name);
     expect(spec).toMatchObject({ replicas: 3 });
     await helm('rollback', 'one', '1');
-    expect(await described()).toBe(before);
+    expect(await described(cluster)).toBe(before);
     await helm('uninstall', 'one');
   });
 });

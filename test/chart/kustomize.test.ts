@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -51,14 +51,13 @@ describe('the kustomize base', () => {
 
 // B8
 describe('the references of our kinds', () => {
-  it('follow namePrefix and the names that generators make, in every sample', async () => {
+  it('follow prefix, suffix and the names that generators make, in every sample, in another namespace', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'boxwright-kustomize-'));
     try {
       const samples = join(ROOT, 'deploy/examples');
       const files = readdirSync(samples).filter((file) => file.endsWith('.yaml'));
       for (const file of files) copyFileSync(join(samples, file), join(folder, file));
-      const references = 'boxwright-references.yaml';
-      copyFileSync(join(FOLDER, 'references', references), join(folder, references));
+      cpSync(join(FOLDER, 'references'), join(folder, 'references'), { recursive: true });
       writeFileSync(
         join(folder, 'generated.yaml'),
         stringify({
@@ -67,6 +66,7 @@ describe('the references of our kinds', () => {
           metadata: { name: 'generated' },
           spec: {
             connectionRef: { name: 'main' },
+            description: '-',
             variables: [
               { name: 'CONF', type: 'File', file: { configMapKeyRef: { name: 'conf', key: 'a.conf' } } },
               { name: 'PASS', type: 'Password', valueFrom: { secretKeyRef: { name: 'pass', key: 'p' } } },
@@ -87,7 +87,15 @@ describe('the references of our kinds', () => {
         join(folder, 'kustomization.yaml'),
         stringify({
           namePrefix: 'eu-',
-          configurations: [references],
+          nameSuffix: '-blue',
+          namespace: 'elsewhere',
+          components: ['references'],
+          replacements: [
+            {
+              source: { kind: 'PolicyBox', name: 'small', fieldPath: 'spec.providerId' },
+              targets: [{ select: { kind: 'Box', name: 'generated' }, fieldPaths: ['spec.description'] }],
+            },
+          ],
           configMapGenerator: [{ name: 'conf', literals: ['a.conf=listen 80'] }],
           secretGenerator: [{ name: 'pass', literals: ['p=secret'] }],
           resources: [...files, 'generated.yaml'],
@@ -101,9 +109,10 @@ describe('the references of our kinds', () => {
       const named = ours.flatMap(referencesOf).map(({ kind, name }) => `${kind} ${name}`);
       expect(named.filter((one) => !names.has(one))).toEqual([]);
       expect(
-        named.filter((one) => /^(ConfigMap eu-conf|Secret eu-pass)-[a-z0-9]{10}$/.test(one)),
+        named.filter((one) => /^(ConfigMap eu-conf|Secret eu-pass)-blue-[a-z0-9]{10}$/.test(one)),
       ).toHaveLength(3);
       expect(named.length).toBeGreaterThan(12);
+      expect(new Set(ours.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['elsewhere']));
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

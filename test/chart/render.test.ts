@@ -1,13 +1,4 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -43,6 +34,21 @@ describe('the chart', () => {
     for (const text of templates()) {
       expect(text).not.toMatch(/\b(lookup|rand[A-Z]\w*|genCA|genSelfSignedCert|uuidv4|now|htpasswd)\b/);
     }
+  });
+
+  it.each([
+    ['the oldest Kubernetes', '--kube-version', '1.30.0'],
+    ['the newest', '--kube-version', '1.36.0'],
+    ['a cluster with every kind that it makes', '--api-versions', 'monitoring.coreos.com/v1/ServiceMonitor'],
+    ['a cluster with none but the core', '--api-versions', 'v1'],
+  ])('is the same on %s: it asks for no capability', async (_, ...args) => {
+    expect(await helm.text(EVERYTHING, ...args)).toBe(await helm.text(EVERYTHING));
+  });
+
+  it('is refused by a Kubernetes that lacks what it needs, in so many words', async () => {
+    const { code, stderr } = await helm.template({}, '--kube-version', '1.29.0');
+    expect(stderr).toContain('requires kubeVersion: >=1.30.0-0');
+    expect(code).not.toBe(0);
   });
 
   it('has nothing that Flux would take for a variable', async () => {
@@ -124,10 +130,6 @@ describe('the values', () => {
     const { code, stderr } = await helm.template(values);
     expect(stderr).toContain(message);
     expect(code).not.toBe(0);
-  });
-
-  it('are accepted as a part of another chart, with its global ones', async () => {
-    expect((await helm.template({ global: { anything: 1 } })).code).toBe(0);
   });
 
   it('are all in the reference, with their defaults', () => {
@@ -308,42 +310,6 @@ describe('a value that is null', () => {
     expect(resources?.limits ?? {}).toEqual({});
     expect(resources?.requests).toHaveProperty('memory');
   });
-});
-
-// B9
-it('is a part of another chart, with a condition and global values, and without whole sections', async () => {
-  const parent = mkdtempSync(join(tmpdir(), 'boxwright-parent-'));
-  try {
-    mkdirSync(join(parent, 'charts'));
-    symlinkSync(CHART, join(parent, 'charts/boxwright'));
-    symlinkSync(CRD_CHART, join(parent, 'charts/boxwright-crds'));
-    const dependencies = ['boxwright', 'boxwright-crds'].map((name) => ({
-      name,
-      version: '>=0.0.0-0',
-      repository: `file://charts/${name}`,
-      condition: `${name}.enabled`,
-    }));
-    const chart = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
-    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(chart));
-    const render = async (on: boolean): Promise<Rendered[]> => {
-      const values = {
-        global: { domain: 'example.com' },
-        boxwright: { enabled: on, networkPolicy: null, resources: null, crds: { enabled: false } },
-        'boxwright-crds': { enabled: on, crds: null },
-      };
-      const { code, stdout, stderr } = await cluster.helm(['template', 'x', parent, '--values', '-'], {
-        input: JSON.stringify(values),
-      });
-      expect(code === 0 ? '' : stderr).toBe('');
-      return objectsOf(stdout);
-    };
-    const kinds = (await render(true)).map(({ kind }) => kind);
-    expect(kinds).toContain('Deployment');
-    expect(kinds.filter((kind) => kind === 'CustomResourceDefinition')).toHaveLength(5);
-    expect(await render(false)).toEqual([]);
-  } finally {
-    rmSync(parent, { recursive: true, force: true });
-  }
 });
 
 interface Node {

@@ -146,8 +146,9 @@ describe.each(INSTALLATIONS)(
           await world.condition('Instance', 'web-eu', { status: 'True', reason }, 120_000);
         }
         for (const [kind, name] of [
-          ['InstanceLease', 'evening'],
           ['Instance', 'web-eu'],
+          ['InstanceLease', 'evening'],
+          ['Box', 'image'],
           ['Box', 'web'],
           ['Box', 'runtime'],
           ['PolicyBox', 'small'],

@@ -1,10 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { writeManifest } from '../../scripts/krew.ts';
 import { nodeComplaint, OLDEST_NODE } from '../../src/cli/required-node.ts';
 import { ROOT } from '../api/install.ts';
+import { testCluster } from '../support/cluster.ts';
 import { run, type RunResult } from '../support/run.ts';
 
 /** Somewhere without node_modules on the way up. */
@@ -68,7 +80,7 @@ function withoutSqlite(...argv: string[]): Promise<RunResult> {
   return run(process.execPath, ['--no-experimental-sqlite', join(folder, 'boxwright.js'), ...argv]);
 }
 
-describe('the program in one file', () => {
+describe('the bundle', () => {
   it('loads the database for the embedded service alone', async () => {
     expect(await withoutSqlite('version')).toMatchObject({ code: 0, stderr: '' });
     expect(await withoutSqlite('dev', '--help')).toMatchObject({ code: 0, stderr: '' });
@@ -94,7 +106,7 @@ describe('the program in one file', () => {
   it('brings the examples to Ready, by itself', async () => {
     const { code, stdout, stderr } = await bundle('dev', '--exit');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/All 6 resources are Ready after \d/);
+    expect(stdout).toMatch(/All 7 resources are Ready after \d/);
     expect(stdout).toMatch(/First Instance Online after \d/);
     expect(readdirSync(folder).filter((name) => name.startsWith('boxwright-'))).toEqual([]);
   }, 180_000);
@@ -103,8 +115,12 @@ describe('the program in one file', () => {
     const ALTERNATIVES = /Go 1\.26[\s\S]*KUBEBUILDER_ASSETS=[\s\S]*--context <name>/;
 
     it('where there is no Go and nothing was built before', async () => {
-      const env = { PATH: '/usr/bin:/bin', XDG_CACHE_HOME: join(folder, 'cache') };
-      const { code, stderr } = await bundleWith(env, 'dev', '--exit');
+      const env = {
+        PATH: '/usr/bin:/bin',
+        XDG_CACHE_HOME: join(folder, 'cache'),
+        XDG_DATA_HOME: join(folder, 'data'),
+      };
+      const { code, stderr } = await bundleWith(env, 'dev', '--exit', '--envtest-index=off');
       expect(code).toBe(1);
       expect(stderr).toMatch(ALTERNATIVES);
       expect(stderr).toContain('because: etcd, kube-apiserver, kube-controller-manager must be built');
@@ -120,11 +136,40 @@ describe('the program in one file', () => {
           { cwd: alone, env: { TMPDIR: alone, KUBECONFIG: '' } },
         );
         expect(code).toBe(1);
-        expect(stderr).toMatch(ALTERNATIVES);
-        expect(stderr).toContain('take the whole dist folder');
+        expect(stderr).toMatch(/^boxwright: this copy .* is not whole: take the whole dist folder/);
       } finally {
         rmSync(alone, { recursive: true });
       }
     });
+  });
+});
+
+describe('packed for krew', () => {
+  it('is found by kubectl under the name that krew gives it', async () => {
+    const work = mkdtempSync(join(tmpdir(), 'boxwright-krew-'));
+    const archive = join(work, 'boxwright.tar.gz');
+    // As the release workflow packs it.
+    const packed = ['--transform=s,^\\.,boxwright,', `--file=${archive}`, '-C', folder, '.'];
+    expect(await run('tar', ['--create', '--gzip', ...packed])).toMatchObject({ code: 0, stderr: '' });
+    const manifest = parse(readFileSync(writeManifest(archive), 'utf8')) as {
+      spec: { platforms: { sha256: string; bin: string; uri: string; files: { from: string }[] }[] };
+    };
+    const [platform] = manifest.spec.platforms;
+    const hash = createHash('sha256').update(readFileSync(archive)).digest('hex');
+    expect(platform).toMatchObject({
+      sha256: hash,
+      bin: 'boxwright.js',
+      files: [{ from: 'boxwright/*', to: '.' }],
+    });
+    expect(platform?.uri.endsWith('/boxwright.tar.gz')).toBe(true);
+    // As krew does it: the files of the manifest in a store, and a link to bin on PATH.
+    const store = join(work, 'store');
+    mkdirSync(store);
+    await run('tar', ['-C', store, '--strip-components=1', '-xzf', archive]);
+    symlinkSync(join(store, 'boxwright.js'), join(work, 'kubectl-boxwright'));
+    const path = [work, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+    const help = await testCluster().kubectl(['boxwright', 'status', '--help'], { env: { PATH: path } });
+    rmSync(work, { recursive: true });
+    expect(help.stdout).toContain('Usage: kubectl boxwright status');
   });
 });

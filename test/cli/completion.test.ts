@@ -74,7 +74,7 @@ zpty -d inner`;
 
 describe('in bash', () => {
   it.each([
-    [['s'], ['sandbox']],
+    [['s'], ['sandbox', 'status']],
     [
       ['version', '-'],
       ['--output', '-o', '--help', '-h'],

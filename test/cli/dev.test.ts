@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { boxwright, type Running } from './boxwright.ts';
 
 const cluster = testCluster();
-const ALL_READY = /All 6 resources are Ready after \d/;
+const ALL_READY = /All 7 resources are Ready after \d/;
 
 let scratch = '';
 let running: Running | undefined;

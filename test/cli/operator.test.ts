@@ -56,7 +56,7 @@ describe('boxwright operator', { timeout: 180_000 }, () => {
     const url = await sees(/"url":"(http:[^"]+)"/);
     await eventually('it is ready', async () => (await get(`${url}/readyz`)).status === 200);
     const look = async (): Promise<string> => (await get(`${url}/metrics`)).text;
-    const working = 'controller_runtime_max_concurrent_reconciles{controller="instance"} 64';
+    const working = 'controller_runtime_max_concurrent_reconciles{controller="instance"} 256';
     await eventually('it works', async () => (await look()).includes(working));
     const text = await look();
     expect(text).toContain('leader_election_master_status{name="boxwright-operator"} 1');

@@ -90,7 +90,7 @@ describe('the rights that the guide has applied', () => {
       }),
       shop.name,
     );
-    for (const name of ['runtime-box', 'web-box', 'policy-box', 'instance', 'instance-lease']) {
+    for (const name of ['runtime-box', 'web-box', 'docker-box', 'policy-box', 'instance', 'instance-lease']) {
       await cluster.applyFile(join(ROOT, 'deploy', 'examples', `${name}.yaml`), shop.name);
     }
     const ready = await cluster.kubectl([...READY, KINDS, '--all', '--namespace', shop.name], {

@@ -7,6 +7,7 @@ const OF_OURS = [
   'connection/main',
   'box/runtime',
   'box/web',
+  'box/image',
   'policybox/small',
   'instance/web-eu',
   'instancelease/evening',
@@ -40,7 +41,8 @@ describe('the examples', { timeout: 120_000 }, () => {
     const said = await world.waitReady(OF_OURS, 100);
     for (const name of OF_OURS) expect(said).toContain(`${name.split('/')[1]} condition met`);
     expect(world.sandbox.admin.records('instances')).toHaveLength(1);
-    expect(world.sandbox.admin.records('boxes')).toHaveLength(3);
+    // Three boxes, the version of one of them, and the policy box.
+    expect(world.sandbox.admin.records('boxes')).toHaveLength(5);
     expect(await world.get('Instance', 'web-eu')).toMatchObject({
       status: {
         phase: 'Online',
@@ -62,7 +64,7 @@ describe('the examples', { timeout: 120_000 }, () => {
       world.do('get', 'boxwright', '-o', 'custom-columns=N:.metadata.name,V:.metadata.resourceVersion');
     const before = await versions();
     const again = (await world.apply(manifests)).trim().split('\n');
-    expect(again).toHaveLength(9);
+    expect(again).toHaveLength(11);
     expect(await versions()).toBe(before);
     // Not so where kubectl cannot tell: `stringData` of a Secret, and variables, into which the API server
     // has filled the defaults that a list's keys need.

@@ -25,6 +25,17 @@ describe('an instance that is online', () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
+  it('is not deployed with a variable that its box does not have, and is once the name is right', async () => {
+    const typo = "variables: [{name: PORTT, type: Port, value: '80'}]";
+    await world.put(instance('typo', typo));
+    const said = await world.condition('Instance', 'typo', { reason: 'UnknownVariable' });
+    expect(said.message).toBe(
+      'spec.variables[0].name: box plain has no variable PORTT; did you mean PORT? It has PORT',
+    );
+    await world.put(instance('typo', typo.replace('PORTT', 'PORT')));
+    await world.ready('Instance', 'typo');
+  });
+
   const operations = (): string[] =>
     world.sandbox.admin
       .records('operations')

@@ -40,6 +40,8 @@ export interface Surroundings {
   touch(request: KubeRequest): void | Promise<void>;
   /** Does something later, whatever has become of the operator. */
   later(ms: number, action: () => void): void;
+  /** Whether a request is made for somebody else: nothing is planned for that. */
+  isOthers?(request: KubeRequest | PortRequest): boolean;
 }
 
 /** A call that lands late does so well within the time that a create is waited for. */
@@ -64,7 +66,7 @@ export class Faults {
     return {
       watch: (request) => port.watch(request),
       request: async (request) => {
-        const effect = kubeEffect(request);
+        const effect = this.#surroundings.isOthers?.(request) === true ? undefined : kubeEffect(request);
         if (effect === undefined) return port.request(request);
         return this.#apply<KubeAnswer>(effect, {
           send: () => port.request(request),
@@ -82,6 +84,7 @@ export class Faults {
   service(port: ServicePort): ServicePort {
     return {
       send: async (request: PortRequest) => {
+        if (this.#surroundings.isOthers?.(request) === true) return port.send(request);
         const effect = serviceEffect(request);
         if (effect === undefined) return this.#read(request, () => port.send(request));
         return this.#apply<PortAnswer>(effect, {

@@ -23,14 +23,21 @@ if (planted === undefined) {
   }
   writeFileSync(references, JSON.stringify(runs));
 } else {
-  const { workloads, listLag = 0, errorsToo = false } = JSON.parse(planted) as Planted;
+  const { workloads, listLag = 0, errorsToo = false, neighbour = false } = JSON.parse(planted) as Planted;
   const runs = JSON.parse(readFileSync(references, 'utf8')) as Record<string, Run>;
   let plans = 0;
   let caught: string | undefined;
   for (const workload of WORKLOADS.filter(({ name }) => workloads.some((start) => name.startsWith(start)))) {
     const reference = runs[`${workload.name}/${listLag}`];
     if (reference === undefined) throw new Error(`there is no undisturbed run of ${workload.name}`);
-    const tally = await enumerate(workload, { kinds, listLag, reference, errorsToo, untilFailure: true });
+    const tally = await enumerate(workload, {
+      kinds,
+      listLag,
+      reference,
+      errorsToo,
+      neighbour,
+      untilFailure: true,
+    });
     plans += tally.plans;
     const [failure] = tally.failures;
     if (failure === undefined) continue;

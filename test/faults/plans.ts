@@ -23,11 +23,13 @@ export interface EnumerateOptions {
   untilFailure?: boolean;
   /** Also what either side answers when it is not well, to writes and to reads. @default false */
   errorsToo?: boolean;
+  /** A hostile neighbour is there in each disturbed run, and in an undisturbed one; the reference has none. @default false */
+  neighbour?: boolean;
 }
 
 /** Every mishap at every effect of a workload, each in a world of its own, compared with an undisturbed run. */
 export async function enumerate(workload: Workload, options: EnumerateOptions): Promise<Tally> {
-  const { kinds, listLag, pick = () => true } = options;
+  const { kinds, listLag, neighbour = false, pick = () => true } = options;
   const undisturbed = await runOnce(workload, { kinds, listLag });
   const { reference = undisturbed } = options;
   const failures: Tally['failures'] = [];
@@ -37,12 +39,17 @@ export async function enumerate(workload: Workload, options: EnumerateOptions): 
   else if (own.length > 0) {
     throw new Error(`${workload.name}, undisturbed: ${own.join('\n')}`);
   }
+  if (neighbour) {
+    const beside = await runOnce(workload, { kinds, listLag, neighbour });
+    const said = differences(workload, reference, beside);
+    if (said.length > 0) failures.push({ plan: undefined, said: said.join('\n') });
+  }
   const plans = plansOf(undisturbed, options.errorsToo === true).filter((plan, number) => pick(plan, number));
   let tried = 0;
   for (const plan of plans) {
     if (failures.length > 0 && options.untilFailure === true) break;
     tried += 1;
-    const run = await runOnce(workload, { kinds, listLag, plan });
+    const run = await runOnce(workload, { kinds, listLag, plan, neighbour });
     const said = [...differences(workload, reference, run), ...overruns(plan, reference, run)];
     if (said.length > 0) failures.push({ plan, said: said.join('\n') });
   }

@@ -11,13 +11,15 @@ export interface Planted {
   listLag?: number;
   /** It takes a failing read, or an error other than 409, to show. @default false */
   errorsToo?: boolean;
+  /** It takes a hostile neighbour to show. @default false */
+  neighbour?: boolean;
 }
 
 /** Mistakes that the enumerated mishaps have to notice: one for each rule that the protocols live on. */
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a create that another process may have sent counts as not sent',
-    file: 'controllers/record/reconciler.ts',
+    file: 'controllers/record/observations.ts',
     find: "memory.intent = { text: noted, seenAt: now, outcome: 'unknown' };",
     replace: "memory.intent = { text: noted, seenAt: now, outcome: 'unsent' };",
     workloads: ['instance with'],
@@ -76,7 +78,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the finalizer goes without waiting for a create whose outcome is unknown',
-    file: 'controllers/record/decide.ts',
+    file: 'controllers/record/decide/deletion.ts',
     find: "if (seen.intent?.outcome === 'unknown' && seen.search.startedAt",
     replace: "if (seen.intent?.outcome === 'unsent' && seen.search.startedAt",
     workloads: ['deleted while'],
@@ -145,5 +147,13 @@ export const PLANTED: readonly Planted[] = [
     find: '? before.lastTransitionTime',
     replace: '? context.now',
     workloads: ['policy box'],
+  },
+  {
+    name: 'a seal holds for whoever has copied it',
+    file: 'controllers/record/identity/seal.ts',
+    find: "    if (this.#hash(keyId, 'claim', of, [id, endpoint, owner]) !== hash) return { kind: 'false' };\n",
+    replace: '',
+    workloads: ['policy box', 'instance with'],
+    neighbour: true,
   },
 ];

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { KindName } from '../../src/api/kinds.ts';
+import { KIND_NAMES, type KindName } from '../../src/api/kinds.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import {
@@ -24,7 +24,6 @@ import { seedStrangers } from './strangers.ts';
 import { viewOf } from './view.ts';
 import type { Step, Workload } from './workloads.ts';
 
-const KINDS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const;
 const RESTART_MS = 200;
 /** A create whose outcome is unknown is waited for 30 s and a lag window. */
 const LIMIT_MS = 150_000;
@@ -69,7 +68,7 @@ class RealStage implements Stage {
 
   /** Looks at everything afresh. */
   async look(): Promise<void> {
-    for (const kind of KINDS) this.#lists.set(kind, await this.#world.list(kind));
+    for (const kind of KIND_NAMES) this.#lists.set(kind, await this.#world.list(kind));
     for (const [kind, type] of [
       ['Secret', SECRETS],
       ['ConfigMap', CONFIG_MAPS],
@@ -101,7 +100,7 @@ class RealStage implements Stage {
   }
 
   describe(): string {
-    return KINDS.flatMap((kind) =>
+    return KIND_NAMES.flatMap((kind) =>
       this.list(kind).map(
         ({ metadata, status }) => `${kind}/${metadata.name} ${JSON.stringify(status?.conditions)}`,
       ),
@@ -205,7 +204,7 @@ class RealRun {
         recorder: { event: () => undefined },
         portFor: (options) => {
           const port = createUndiciPort({ ...options, ...endpoints, clock: systemClock });
-          const judged = this.#judges.service(mortal.service(this.#faults.service(port)));
+          const judged = this.#judges.service(mortal.service(this.#faults.service(port)), options.endpoint);
           return { ...judged, close: () => port.close() };
         },
       },

@@ -1,7 +1,9 @@
 import type { KubeRequest } from '../../src/kube/index.ts';
-import { World, type Shown, type WorldOptions } from '../support/world.ts';
+import type { PortRequest } from '../../src/service/index.ts';
+import { NAMESPACE, World, type Shown, type WorldOptions } from '../support/world.ts';
 import { applied, type Effect } from './effects.ts';
 import { Faults, type Plan } from './faults.ts';
+import { Neighbour, NEIGHBOURS } from './neighbour.ts';
 import { FAULTS_HOLD, FAULTS_TOUCHED, installationOf, seedOwn } from './own.ts';
 import { seedStrangers } from './strangers.ts';
 import { viewOf } from './view.ts';
@@ -42,6 +44,8 @@ export interface RunOptions {
   kinds: WorldOptions['kinds'];
   /** Lists trail the service's writes by so many polls. */
   listLag: number;
+  /** Somebody in another namespace wants what is ours. @default false */
+  neighbour?: boolean;
   plan?: Plan;
 }
 
@@ -66,6 +70,7 @@ class Runner {
   readonly #world: World;
   readonly #faults: Faults;
   #touched: string | undefined;
+  #neighbour: Neighbour | undefined;
 
   constructor(workload: Workload, options: RunOptions, failures: string[]) {
     this.#workload = workload;
@@ -75,11 +80,21 @@ class Runner {
       crash: () => this.#crash(),
       touch: (request) => this.#touch(request),
       later: (ms, action) => void this.#world.clock.setTimer(ms, action),
+      isOthers: (request) => this.#isOthers(request),
     });
     this.#world = new World({
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
       kubePort: (port) => this.#faults.kube(port),
-      servicePort: (port) => this.#faults.service(port),
+      servicePort: (port) => {
+        const planned = this.#faults.service(port);
+        return {
+          send: async (request) => {
+            const answer = await planned.send(request);
+            if (this.#neighbour?.isCall(request) === true) this.#neighbour.heard(request, answer);
+            return answer;
+          },
+        };
+      },
       // Builds of the service differ in what they answer for a record that is gone.
       sandbox: {
         readings: { gone: options.listLag === 0 ? '404' : '403' },
@@ -101,6 +116,7 @@ class Runner {
       if (first === true) await world.until(() => installationOf(world) !== undefined);
       const installation = installationOf(world) ?? '';
       const strangers = await seedStrangers(world, installation, () => world.advance(6_000));
+      if (this.#options.neighbour === true) this.#neighbour = await Neighbour.moveIn(world);
       if (this.#options.listLag > 0) world.sandbox.admin.setListLag({ polls: this.#options.listLag });
       for (const step of setup) await this.#step(step, 1_000);
       from = first === true ? 0 : this.#faults.effects.length;
@@ -108,7 +124,8 @@ class Runner {
       for (const step of steps) {
         const ms = await this.#step(step, QUIET_MS);
         if (step === steps.at(-2) || steps.length === 1) await this.#staysStill();
-        views.push({ step: step.name, lines: viewOf(world, strangers, installation), ms });
+        const others = { has: (id: string) => strangers.has(id) || this.#neighbour?.has(id) === true };
+        views.push({ step: step.name, lines: viewOf(world, others, installation), ms });
       }
       this.#failures.push(...strangers.touched());
       this.#checkTouched();
@@ -117,11 +134,16 @@ class Runner {
     } finally {
       world.kill();
       world.judges.end();
-      this.#failures.push(...world.judges.said());
+      // The judges believe what his resources say.
+      const said = world.judges.said();
+      this.#failures.push(
+        ...said.filter((line) => this.#neighbour === undefined || !line.includes(` ${NEIGHBOURS}/`)),
+      );
       await world.sandbox.stop();
     }
     const { effects, reads, hit } = this.#faults;
     if (this.#options.plan !== undefined && !hit) this.#failures.push('the planned effect did not come up');
+    if (this.#neighbour?.attacks === 0) this.#failures.push('the neighbour has not attacked');
     return { effects, from, reads, readsFrom, views, stalled: [...stalled], failures: this.#failures, hit };
   }
 
@@ -165,6 +187,14 @@ class Runner {
       const labels = effects.slice(before, before + 5).map(({ label }) => label);
       this.#failures.push(`written although all was settled: ${labels.join('; ')}`);
     }
+  }
+
+  #isOthers(request: KubeRequest | PortRequest): boolean {
+    const neighbour = this.#neighbour;
+    if (neighbour === undefined) return false;
+    return 'headers' in request
+      ? neighbour.isCall(request)
+      : request.path.includes(`/namespaces/${NEIGHBOURS}/`);
   }
 
   #crash(): void {
@@ -227,6 +257,7 @@ function noteStalled(world: World): ReadonlySet<string> {
   const stalled = new Set<string>();
   world.kube.store.listen(({ resource, object }) => {
     const { metadata, status } = object as unknown as Shown;
+    if (object.metadata.namespace !== NAMESPACE) return;
     for (const { type, reason } of status?.conditions ?? [])
       if (type === 'Stalled') stalled.add(`${resource.split('.')[0]}/${metadata.name} ${reason}`);
   });

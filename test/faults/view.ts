@@ -1,3 +1,4 @@
+import { KIND_NAMES } from '../../src/api/kinds.ts';
 import { canonicalJson, sha256Base32 } from '../../src/base/hash.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { Shown } from '../support/world.ts';
@@ -12,15 +13,13 @@ interface Doc extends Json {
   name: string;
 }
 
-const KINDS = ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const;
-
 /**
  * Everything that two runs must agree upon: the records of ours on the service and the resources, without
  * ids, times and keyed hashes. One line each, so that a difference can be read.
  */
 export function viewOf(
   stage: Pick<Stage, 'sandbox' | 'list' | 'namespace'>,
-  strangers: Strangers,
+  strangers: Pick<Strangers, 'has'>,
   installation: string,
 ): string[] {
   const { admin } = stage.sandbox;
@@ -29,7 +28,7 @@ export function viewOf(
   const names = new Map<string, string>();
   for (const { id, name } of [...boxes, ...instances]) names.set(id, `<id of ${name}>`);
   names.set(installation, '<installation>');
-  for (const kind of KINDS) {
+  for (const kind of KIND_NAMES) {
     for (const name of [...OURS.boxes, ...OURS.policyBoxes, ...OURS.instances]) {
       const marker = markerOf(installation, { kind, namespace: stage.namespace, name });
       names.set(marker, `<marker of ${kind} ${name}>`);
@@ -55,7 +54,7 @@ export function viewOf(
       .map((operation) => `${String(operation['operation'])}=${String(operation['state'])}`);
     lines.push(`operations of ${name}: ${operations.join(', ')}`);
   }
-  for (const kind of KINDS) {
+  for (const kind of KIND_NAMES) {
     for (const object of stage.list(kind)) lines.push(`${kind}: ${plain(shownResource(object))}`);
   }
   return lines.toSorted();

@@ -1,4 +1,4 @@
-import type { KindName } from '../../src/api/kinds.ts';
+import { KIND_NAMES, type KindName } from '../../src/api/kinds.ts';
 import type { Stage } from './stage.ts';
 
 /** What a user does, and what has to be so afterwards. */
@@ -144,7 +144,7 @@ function applying(name: string, manifests: string, done: (stage: Stage) => boole
 
 /** Everything is Ready for its present generation, and nothing is under way. */
 export function allReady(stage: Stage): boolean {
-  for (const kind of ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const) {
+  for (const kind of KIND_NAMES) {
     for (const { metadata, status } of stage.list(kind)) {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       if (ready?.status !== 'True' || status?.observedGeneration !== metadata.generation) return false;

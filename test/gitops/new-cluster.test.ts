@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { KINDS } from '../../src/api/kinds.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
-import { ROOT } from '../api/install.ts';
 import { CHART, podSpecOf, type Rendered } from '../chart/chart.ts';
 import { boxwright, type Running } from '../cli/boxwright.ts';
 import { buildGoProgram, GO_BUILD_TIMEOUT, HAS_GO, type GoProgram } from '../support/go-program.ts';
@@ -13,11 +12,12 @@ import { applyAll, build, inOrder, PATIENCE_MS, read, renderChart, waveOf, type 
 const HOME = 'boxwright-system';
 const OURS = KINDS.map(({ plural, group }) => `${plural}.${group}`).join(',');
 
+// A new one for each: the API server's deletion of CRDs can hang for minutes.
 let own: OwnCluster;
-beforeAll(async () => {
+beforeEach(async () => {
   own = await ownCluster();
 }, 2 * PATIENCE_MS);
-afterAll(() => own[Symbol.asyncDispose]());
+afterEach(() => own[Symbol.asyncDispose]());
 
 async function kubectl(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await own.cluster.kubectl(args, { timeoutMs: PATIENCE_MS });
@@ -25,20 +25,7 @@ async function kubectl(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** The cluster as it was, for the next: three times kubectl. */
-async function takeAllAway(): Promise<void> {
-  await kubectl('delete', '--ignore-not-found', '--kustomize', join(ROOT, 'deploy/kustomize/crds'));
-  await kubectl('delete', '--ignore-not-found', 'namespaces', 'shop', HOME);
-  await kubectl(
-    'delete',
-    'validatingadmissionpolicies,validatingadmissionpolicybindings',
-    '--selector=app.kubernetes.io/part-of=boxwright',
-  );
-}
-
 describe('the samples on a cluster where nothing is yet', { timeout: GO_BUILD_TIMEOUT }, () => {
-  afterEach(takeAllAway, 4 * PATIENCE_MS);
-
   // gitops checklist G37: Argo CD's part is what its waves and its options mean.
   it('for Argo CD come up wave by wave, and no namespace is pruned', async () => {
     const samples = read('deploy/argocd/applications').toSorted((one, other) => waveOf(one) - waveOf(other));
@@ -132,8 +119,10 @@ describe('the samples on a cluster where nothing is yet', { timeout: GO_BUILD_TI
       await operator?.endsWith(0);
       await uninstall({ metadata: { name: 'boxwright', namespace: HOME } });
       expect(await kubectl('get', 'all,roles,secrets', '-n', HOME, '-o', 'name')).toBe(
-        'secret/boxwright-digest-key',
+        'secret/boxwright-digest-key\nsecret/boxwright-kept-credentials',
       );
+      const kept = ['get', 'secret', 'boxwright-kept-credentials', '-n', HOME, '-o', 'jsonpath={.data}'];
+      expect(await kubectl(...kept)).toBe('');
     });
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Opening, Plan } from './run.ts';
 import { FOR_EVER, type Step } from './steps.ts';
-import { CALLS, type Answer, type CallName, type Habit, type Oddity } from './weather.ts';
+import { CALLS, type Answer, type CallName, type Habit, type Oddity, type Silent } from './weather.ts';
 
 /** Seconds between two steps. Hours let show what is repeated; minutes and less are where most goes wrong. */
 const waits: fc.Arbitrary<Step> = fc
@@ -156,7 +156,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
         fc.constantFrom('everything', 'instances', 'boxes'),
         fc.constantFrom(404, 403),
         fc.boolean(),
-        fc.constantFrom(4, 20, 40),
+        fc.constantFrom(4, 20, 40, 300),
       )
       .map(([to, status, lists, seconds]): Step => ({
         do: 'blind',
@@ -165,6 +165,12 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
         lists,
         seconds,
       })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom<Silent[]>('service', 'API server'), fc.constantFrom(5, 40, 300))
+      .map(([who, seconds]): Step => ({ do: 'silent', who, seconds })),
   },
   {
     weight: 3,

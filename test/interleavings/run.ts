@@ -1,3 +1,4 @@
+import { KIND_NAMES } from '../../src/api/kinds.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { seedOwn } from '../faults/own.ts';
@@ -47,6 +48,7 @@ export async function runPlan(plan: Plan, kinds: WorldOptions['kinds']): Promise
     ...(kinds === undefined ? {} : { kinds }),
     clock,
     servicePort: (port) => weather.port(port),
+    kubePort: (port) => weather.kube(port),
     others: { [OTHER]: other },
   });
   const place = { world, weather, otherEndpoint: OTHER };
@@ -64,7 +66,7 @@ export async function runPlan(plan: Plan, kinds: WorldOptions['kinds']): Promise
       if (world.judges.objections.length > 0) break;
     }
     if (world.judges.objections.length === 0) {
-      await world.advance(Math.max(0, weather.blindUntil - clock.monotonic()));
+      await world.advance(Math.max(0, weather.badUntil - clock.monotonic()));
       objections.push(...(await independence(world, plan.steps)));
       await calm(world, weather);
       // What loops would go on for hours: what the judges have said is enough.
@@ -91,7 +93,7 @@ async function open(world: World, opening: Opening): Promise<void> {
   if (opening === 'an instance with a lease') await world.apply(MANIFESTS['InstanceLease/evening']);
   if (opening !== 'nothing') await world.apply(MANIFESTS['Instance/web-eu']);
   await world.until(() =>
-    (['Connection', 'Box', 'PolicyBox', 'Instance'] as const).every((kind) =>
+    KIND_NAMES.filter((kind) => kind !== 'InstanceLease').every((kind) =>
       world.list(kind).every(({ metadata }) => world.ready(kind, metadata.name) === 'True'),
     ),
   );

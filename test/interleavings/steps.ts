@@ -1,7 +1,7 @@
 import type { KindName } from '../../src/api/kinds.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { World } from '../support/world.ts';
-import type { Answer, CallName, Habit, Oddity, Weather } from './weather.ts';
+import type { Answer, CallName, Habit, Oddity, Silent, Weather } from './weather.ts';
 
 /** What one step is done to. */
 export interface Place {
@@ -40,6 +40,7 @@ export type Step =
       lists: boolean;
       seconds: number;
     }
+  | { do: 'silent'; who: Silent; seconds: number }
   | { do: 'lists trail'; polls: number }
   | { do: 'crash' }
   | { do: 'jump'; seconds: number }
@@ -149,6 +150,8 @@ export function inWords(step: Step): string {
         : `the service shows ${step.oddity}`;
     case 'blind':
       return `for ${step.seconds} s the service shows no ${step.to === 'everything' ? 'record' : step.to}: ${step.with}${step.lists ? ', in lists neither' : ''}`;
+    case 'silent':
+      return `for ${step.seconds} s the ${step.who} cannot be reached`;
     case 'lists trail':
       return `lists trail by ${step.polls} polls`;
     case 'jump':
@@ -221,6 +224,10 @@ stringData: {token: ${token}}
       return;
     case 'blind':
       weather.blind(step.to, step.with, step.lists, world.clock.monotonic() + step.seconds * 1_000);
+      return;
+    case 'silent':
+      weather.silence(step.who, world.clock.monotonic() + step.seconds * 1_000);
+      if (step.who === 'API server') world.kube.endWatches('break');
       return;
     case 'lists trail':
       world.sandbox.admin.setListLag({ polls: step.polls });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
+import { KubeTransportError, type KubePort } from '../../src/kube/index.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
 import { ServiceTransportError } from '../../src/service/index.ts';
 
@@ -60,13 +61,16 @@ export type Oddity =
   | 'nulls where texts belong'
   | 'texts cut inside a character';
 
+/** Who cannot be reached at all for a while. */
+export type Silent = 'service' | 'API server';
+
 interface Rule {
   call: CallName;
   answer: Answer;
   left: number;
 }
 
-/** All that may be wrong with a service for a while, between the operator and the embedded one. */
+/** All that may be wrong for a while, between the operator and the embedded service, or the API server. */
 export class Weather {
   readonly #clock: Clock;
   #rules: Rule[] = [];
@@ -75,6 +79,9 @@ export class Weather {
   /** Ids that no read shows, or all of them. */
   #blind:
     { to: 'everything' | 'instances' | 'boxes'; with: 404 | 403; lists: boolean; until: number } | undefined;
+
+  /** Until when each cannot be reached. */
+  readonly #silent = new Map<Silent, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -98,9 +105,14 @@ export class Weather {
     this.#blind = { to, with: status, lists, until };
   }
 
-  /** When the last spell of blindness is over, on the monotonic clock. */
-  get blindUntil(): number {
-    return this.#blind?.until ?? 0;
+  /** Until {@link clock} says `until`, no call reaches them. */
+  silence(who: Silent, until: number): void {
+    this.#silent.set(who, until);
+  }
+
+  /** When the last spell of blindness or silence is over, on the monotonic clock. */
+  get badUntil(): number {
+    return Math.max(this.#blind?.until ?? 0, ...this.#silent.values());
   }
 
   /** Everything is well again. */
@@ -109,6 +121,23 @@ export class Weather {
     this.#habits.clear();
     this.#oddity = undefined;
     this.#blind = undefined;
+    this.#silent.clear();
+  }
+
+  kube(port: KubePort): KubePort {
+    const reached = (): void => {
+      if (this.#isSilent('API server')) throw new KubeTransportError('no connection', { maybeSent: false });
+    };
+    return {
+      request: async (request) => {
+        reached();
+        return port.request(request);
+      },
+      watch: async (request) => {
+        reached();
+        return port.watch(request);
+      },
+    };
   }
 
   port(port: ServicePort): ServicePort {
@@ -117,7 +146,9 @@ export class Weather {
 
   async #send(port: ServicePort, request: PortRequest): Promise<PortAnswer> {
     const text = `${request.method} ${request.path}`;
-    if (this.#clock.monotonic() >= this.blindUntil) this.#blind = undefined;
+    if (this.#isSilent('service'))
+      throw new ServiceTransportError('Refused', 'no connection', { maybeSent: false });
+    if (this.#clock.monotonic() >= (this.#blind?.until ?? 0)) this.#blind = undefined;
     const rule = this.#rules.find(({ call, left }) => left > 0 && CALLS[call].test(text));
     if (rule !== undefined) {
       rule.left -= 1;
@@ -130,6 +161,10 @@ export class Weather {
     if (blind !== undefined) return blind;
     const given = await port.send(this.#habitual(request, text));
     return this.#odd(this.#withoutHidden(given, text), text);
+  }
+
+  #isSilent(who: Silent): boolean {
+    return this.#clock.monotonic() < (this.#silent.get(who) ?? 0);
   }
 
   async #ruled(port: ServicePort, request: PortRequest, answer: Answer): Promise<PortAnswer> {

@@ -1,24 +1,28 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, StoredRecord } from './judge.ts';
-import { formerOf, hasEnded, isMarked, keyOfShown, RECORD_KINDS, standingOf } from './parts.ts';
+import { ProvedAbsence } from './proved-absence.ts';
+import { formerOf, hasEnded, homeOf, isMarked, keyOfShown, RECORD_KINDS, standingOf } from './parts.ts';
 
 /**
- * What is there is not taken for gone, whatever the service answered: while a record lives, its resource keeps the
- * finalizer and the id (unless it is to be left there), and no second one is made for it.
+ * What is there is not taken for gone before a lag window of answers says so: while a record lives, its resource keeps
+ * the finalizer and the id (unless it is to be left there), and no second one is made for it.
  */
 export function absence(court: Court): Judge {
   /** Records that a create of ours made, by the resource and its uid. */
   const made = new Map<string, Set<string>>();
-  const living = (plural: string, id: string): StoredRecord | undefined => {
-    const record = court.record(RECORD_KINDS[plural]?.table ?? 'boxes', id);
-    return record === undefined || hasEnded(record) ? undefined : record;
+  const proved = new ProvedAbsence(court);
+  const living = (plural: string, id: string, at: string | undefined): StoredRecord | undefined => {
+    const record = court.record(RECORD_KINDS[plural]?.table ?? 'boxes', id, at);
+    return record === undefined || hasEnded(record) || proved.isProved(id) ? undefined : record;
   };
   const uidOf = (name: string): string => {
     const [plural = '', key = ''] = name.split(' ');
     return `${name} ${court.resource(plural, key)?.metadata.uid}`;
   };
   return {
-    called({ method, path, by, answer }) {
+    called(call) {
+      proved.called(call);
+      const { method, path, by, answer } = call;
       const { id } = (answer ?? {}) as { id?: string };
       if (method !== 'POST' || id === undefined || by === undefined) return;
       if (!/^\/services\/(boxes|instances)$/.test(path)) return;
@@ -41,11 +45,11 @@ export function absence(court: Court): Judge {
       const givenUp = formerOf(resource).flatMap(({ id, why }) => (why === 'Surplus' ? [id] : []));
       const owner = (call.body as { owner?: string } | undefined)?.owner;
       const others = [
-        ...[...(made.get(uidOf(call.by)) ?? [])].filter((id) => living(plural, id) !== undefined),
+        ...[...(made.get(uidOf(call.by)) ?? [])].filter((id) => living(plural, id, undefined) !== undefined),
         ...court
-          .records(table)
+          .records(table, call.endpoint)
           .filter((record) => !hasEnded(record) && !skip.includes(record.id) && record['owner'] === owner)
-          .filter((record) => isMarked(court, record, plural, key))
+          .filter((record) => !proved.isProved(record.id) && isMarked(court, record, plural, key))
           .map(({ id }) => id),
       ];
       const [other] = others.filter((id) => !givenUp.includes(id));
@@ -54,11 +58,13 @@ export function absence(court: Court): Judge {
     wrote({ resource, key, part, before, after }) {
       if (RECORD_KINDS[resource] === undefined || before === undefined || after === undefined) return;
       const [from, to] = [standingOf(before), standingOf(after)];
+      const [table, home] = [RECORD_KINDS[resource].table, homeOf(before)];
       // H12: those that it had earlier go with it.
       if (part === 'object' && from.finalizer && !to.finalizer && from.deleting && !staysBehind(before)) {
         for (const former of formerOf(before)) {
-          const left = court.record(RECORD_KINDS[resource]?.table ?? 'boxes', former.id);
-          if (left === undefined || !isMarked(court, left, resource, key)) continue;
+          const left = court.record(table, former.id, former.endpoint);
+          if (left === undefined || proved.isProved(former.id) || !isMarked(court, left, resource, key))
+            continue;
           if (hasEnded(left) && policyOf(before) === 'Terminate') continue;
           court.object(
             `${resource} ${key}: its finalizer goes while ${former.id}, an earlier record, is there`,
@@ -67,12 +73,13 @@ export function absence(court: Court): Judge {
       }
       const id = from.statusId ?? from.claimed;
       if (id === undefined) return;
-      const there = court.record(RECORD_KINDS[resource]?.table ?? 'boxes', id);
+      const there = court.record(table, id, home);
       // With the policy Terminate a record that has ended stays, and nothing else may.
       const left = there !== undefined && hasEnded(there) && policyOf(before) === 'Terminate';
       if (
         there !== undefined &&
         !left &&
+        !proved.isProved(id) &&
         part === 'object' &&
         from.finalizer &&
         !to.finalizer &&
@@ -80,7 +87,7 @@ export function absence(court: Court): Judge {
         !isAnothers(court, resource, before, id)
       )
         court.object(`${resource} ${key}: its finalizer goes while ${id} is there (${stateOf(there)})`);
-      const record = living(resource, id);
+      const record = living(resource, id, home);
       if (record === undefined) return;
       if (from.statusId !== undefined && to.statusId === undefined)
         court.object(`${resource} ${key}: status lets go of ${id}, which lives (${stateOf(record)})`);

@@ -36,6 +36,8 @@ const PLURALS: Readonly<Record<string, string>> = {
 export interface BenchParts {
   clock: Clock;
   sandbox: Sandbox;
+  /** Services at other endpoints, by endpoint. Every other one is `sandbox`. */
+  others?: Readonly<Record<string, Sandbox>>;
   /** The installation id of the operator. @default what its ConfigMap says, where that is shown to the bench */
   installation?: () => string | undefined;
 }
@@ -47,10 +49,13 @@ export interface BenchParts {
 export class Bench {
   readonly #clock: Clock;
   readonly #sandbox: Sandbox;
+  readonly #others: Readonly<Record<string, Sandbox>>;
   #judges: readonly (readonly [string, Judge])[];
   readonly #objections: Objection[] = [];
   readonly #counts = new Map<string, number>();
   readonly #objects = new Map<string, Map<string, Shown>>();
+  /** Since when paths could not be listed or watched, on the world's monotonic clock. */
+  readonly #unreached = new Map<string, number>();
   readonly #pass = new AsyncLocalStorage<string>();
   readonly #installation: () => string | undefined;
   #over = false;
@@ -58,6 +63,7 @@ export class Bench {
   constructor(parts: BenchParts) {
     this.#clock = parts.clock;
     this.#sandbox = parts.sandbox;
+    this.#others = parts.others ?? {};
     this.#installation = parts.installation ?? (() => this.#shownInstallation());
     this.#judges = Object.entries(JUDGES).map(([name, make]) => [name, make(this.court(name))]);
   }
@@ -125,20 +131,20 @@ export class Bench {
     return {
       request: (request) => this.#write(port, request, follow),
       watch: async (request) => {
-        const watch = await port.watch(request);
+        const watch = await this.#watch(port, request);
         return follow ? { ...watch, events: this.#followed(watch) } : watch;
       },
     };
   }
 
-  /** The operator's way to the service. */
-  service(port: ServicePort): ServicePort {
-    return { ...port, send: (request) => this.#call(port, request) };
+  /** The operator's way to the service at an endpoint. */
+  service(port: ServicePort, endpoint: string): ServicePort {
+    return { ...port, send: (request) => this.#call(port, endpoint, request) };
   }
 
   async #write(port: KubePort, request: KubeRequest, follow: boolean): Promise<KubeAnswer> {
     const [, namespace = '', resource = '', name, status] = PATH.exec(request.path) ?? [];
-    if (request.method === 'GET' || !OUR_KINDS.has(resource) || this.#over) return port.request(request);
+    if (request.method === 'GET' || !OUR_KINDS.has(resource) || this.#over) return this.#read(port, request);
     const key = `${namespace}/${name ?? ''}`;
     const write: KubeWrite = {
       at: this.#clock.monotonic(),
@@ -162,11 +168,12 @@ export class Bench {
     }
   }
 
-  async #call(port: ServicePort, request: PortRequest): Promise<PortAnswer> {
+  async #call(port: ServicePort, endpoint: string, request: PortRequest): Promise<PortAnswer> {
     if (this.#over) return port.send(request);
     const found = /^\/services\/(instances|boxes)\/([^/?]+)/.exec(request.path);
     const call: ServiceCall = {
       at: this.#clock.monotonic(),
+      endpoint,
       method: request.method,
       path: request.path,
       body: parsed(request.body),
@@ -186,6 +193,33 @@ export class Bench {
       call.endedAt = this.#clock.monotonic();
       this.#tell((judge) => judge.called?.(call));
     }
+  }
+
+  async #read(port: KubePort, request: KubeRequest): Promise<KubeAnswer> {
+    try {
+      return await port.request(request);
+    } catch (error) {
+      this.#noteUnreached(request.path);
+      throw error;
+    }
+  }
+
+  /** Tells the judges when a kind can be watched again. */
+  async #watch(port: KubePort, request: KubeRequest): Promise<KubeWatch> {
+    try {
+      const watch = await port.watch(request);
+      const since = this.#unreached.get(request.path);
+      this.#unreached.delete(request.path);
+      if (since !== undefined) this.#tell((judge) => judge.reached?.(this.#clock.monotonic() - since));
+      return watch;
+    } catch (error) {
+      this.#noteUnreached(request.path);
+      throw error;
+    }
+  }
+
+  #noteUnreached(path: string): void {
+    this.#unreached.set(path, this.#unreached.get(path) ?? this.#clock.monotonic());
   }
 
   async *#followed(watch: KubeWatch): AsyncGenerator<WatchLine, void, undefined> {
@@ -224,8 +258,12 @@ export class Bench {
 
   /** What is before a judge of that name. */
   court(name: string): Court {
-    const records = (table: RecordTable): readonly StoredRecord[] =>
-      this.#sandbox.admin.records(table) as unknown as readonly StoredRecord[];
+    const services = (at: string | undefined): readonly Sandbox[] =>
+      at === undefined
+        ? [this.#sandbox, ...Object.values(this.#others)]
+        : [this.#others[at] ?? this.#sandbox];
+    const records = (table: RecordTable, at?: string): readonly StoredRecord[] =>
+      services(at).flatMap(({ admin }) => admin.records(table) as unknown as readonly StoredRecord[]);
     return {
       now: () => this.#clock.monotonic(),
       wall: () => this.#clock.now(),
@@ -238,16 +276,19 @@ export class Bench {
       resources: (resource) => [...(this.#objects.get(resource)?.values() ?? [])],
       resource: (resource, key) => this.#objects.get(resource)?.get(key),
       records,
-      record: (table, id) => records(table).find((record) => record.id === id),
+      record: (table, id, at) => records(table, at).find((record) => record.id === id),
       operations: (instance) =>
-        (
-          this.#sandbox.admin.records('operations') as unknown as readonly (StoredOperation & {
-            instance: string;
-          })[]
-        ).filter((operation) => operation.instance === instance),
+        services(undefined)
+          .flatMap(
+            ({ admin }) =>
+              admin.records('operations') as unknown as readonly (StoredOperation & { instance: string })[],
+          )
+          .filter((operation) => operation.instance === instance),
       blob: (url) => {
         const id = /\/blobs\/download\/([^/]+)/.exec(url)?.[1];
-        const found = this.#sandbox.admin.snapshot().content.find((blob) => blob.id === id);
+        const found = services(undefined)
+          .flatMap(({ admin }) => admin.snapshot().content)
+          .find((blob) => blob.id === id);
         return found === undefined ? undefined : Buffer.from(found.content).toString();
       },
     };

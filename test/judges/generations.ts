@@ -2,29 +2,52 @@ import type { Court, Judge } from './judge.ts';
 
 /** A generation is spoken of so soon, milliseconds: 5 s after its handling begins, and what comes before that. */
 const SOON_MS = 15_000;
+/** What has failed for a while is tried again after as long, with jitter, and at most so many milliseconds. */
+const BACKOFF_JITTER = 1.5;
+const LONGEST_BACKOFF_MS = 300_000;
 const KINDS = /^(boxes|policyboxes|instances|instanceleases|connections)$/;
+
+/** A generation that is not spoken of yet. */
+interface Open {
+  uid: string;
+  generation: number;
+  since: number;
+  /** How much later it may be for what failed before, milliseconds. */
+  laterMs: number;
+  /** When a write failed first. */
+  failedAt?: number;
+}
 
 /**
  * Each generation is spoken of soon after it came, as long as an operator runs. What passed while none ran, or
- * while the API server refused or lost its writes, does not count.
+ * while the API server could not be reached, refused or lost its writes, does not count.
  */
 export function generations(court: Court): Judge {
-  const open = new Map<string, { uid: string; generation: number; since: number }>();
-  const late = (what: string, since: number): void => {
+  const open = new Map<string, Open>();
+  const late = (what: string, { since, laterMs }: Open): void => {
     const waited = court.now() - since;
-    if (waited > SOON_MS) court.object(`${what}: not spoken of for ${(waited / 1_000).toFixed(1)} s`);
+    if (waited > SOON_MS + laterMs)
+      court.object(`${what}: not spoken of for ${(waited / 1_000).toFixed(1)} s`);
   };
-  const afresh = (): void => {
-    for (const [key, entry] of open) open.set(key, { ...entry, since: court.now() });
+  const afresh = (outageMs: number): void => {
+    for (const [key, entry] of open) open.set(key, later(entry, outageMs));
+  };
+  /** Its time begins anew, after what has failed for so long. */
+  const later = (entry: Open, failingMs: number): Open => {
+    const backoffMs = BACKOFF_JITTER * Math.min(failingMs, LONGEST_BACKOFF_MS);
+    return { ...entry, since: court.now(), laterMs: Math.max(entry.laterMs, backoffMs) };
   };
   return {
-    started: afresh,
+    started: () => afresh(0),
+    // What is made of one kind may need to know of any other one.
+    reached: afresh,
     wrote({ status, resource, key }) {
       // A write that failed from outside is tried again at a pace of its own.
       if (status === undefined || status >= 400) {
         const entry = open.get(`${resource} ${key}`);
-        if (entry !== undefined && status !== 422 && status !== 400)
-          open.set(`${resource} ${key}`, { ...entry, since: court.now() });
+        if (entry === undefined || status === 422 || status === 400) return;
+        const { failedAt = court.now() } = entry;
+        open.set(`${resource} ${key}`, { ...later(entry, court.now() - failedAt), failedAt });
       }
     },
     changed({ resource, key, now }) {
@@ -38,14 +61,14 @@ export function generations(court: Court): Judge {
       const { uid, generation } = now.metadata;
       if ((now.status?.observedGeneration ?? -1) >= generation) {
         if (known?.uid === uid && known.generation === generation)
-          late(`${name}, generation ${generation}`, known.since);
+          late(`${name}, generation ${generation}`, known);
         open.delete(name);
       } else if (known?.uid !== uid) {
-        open.set(name, { uid, generation, since: court.now() });
+        open.set(name, { uid, generation, since: court.now(), laterMs: 0 });
       }
     },
     ended() {
-      for (const [name, { generation, since }] of open) late(`${name}, generation ${generation}`, since);
+      for (const [name, entry] of open) late(`${name}, generation ${entry.generation}`, entry);
     },
   };
 }

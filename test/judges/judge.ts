@@ -23,6 +23,8 @@ export interface KubeWrite {
 export interface ServiceCall {
   /** Milliseconds on the world's monotonic clock. */
   at: number;
+  /** Of the service that it is sent to. */
+  endpoint: string;
   method: string;
   /** With query. */
   path: string;
@@ -68,9 +70,9 @@ export interface Court {
   /** Objects as stored now. */
   resources(resource: string): readonly Shown[];
   resource(resource: string, key: string): Shown | undefined;
-  /** A record as it is on the service. */
-  record(table: RecordTable, id: string): StoredRecord | undefined;
-  records(table: RecordTable): readonly StoredRecord[];
+  /** A record as it is on the service at an endpoint. `at`: @default wherever it is */
+  record(table: RecordTable, id: string, at?: string): StoredRecord | undefined;
+  records(table: RecordTable, at?: string): readonly StoredRecord[];
   /** Operations of an instance, the oldest first. */
   operations(instance: string): readonly StoredOperation[];
   /** The text of a blob, by the URL in a record. */
@@ -96,6 +98,8 @@ export interface Judge {
   called?(call: ServiceCall): void;
   /** Something changed in the API server. */
   changed?(change: Change): void;
+  /** One kind more can be watched again, after so many milliseconds in which the API server could not be reached. */
+  reached?(outageMs: number): void;
   /** An operator process starts. */
   started?(): void;
   /** The world ends. */

@@ -1,7 +1,7 @@
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge } from './judge.ts';
-import { formerOf, RECORD_KINDS, standingOf, type Standing } from './parts.ts';
+import { formerOf, keyOfShown, RECORD_KINDS, standingOf, type Standing } from './parts.ts';
 
 /**
  * The state machine of a resource's finalizer (F), create-intent (I), claim (C) and `status.id` (S): every write
@@ -18,19 +18,39 @@ import { formerOf, RECORD_KINDS, standingOf, type Standing } from './parts.ts';
  * | observe | managementPolicy Observe, adopted | C without F |
  * | release | deleting, F | no F |
  * | note | | F, I, C as before |
+ *
+ * An InstanceLease has no record and only a finalizer:
+ *
+ * | path | from | to |
+ * |---|---|---|
+ * | hold | no F, and an Instance has named it by leaseRef | F |
+ * | let go | deleting, F, and no Instance that names it has it | no F |
  */
 export function legalPaths(court: Court): Judge {
+  /** Leases that an Instance has named, by key: the operator may know less of the Instances than is stored. */
+  const named = new Set<string>();
   return {
+    changed({ resource, now }) {
+      const leaseRef = resource === 'instances' ? leaseOf(now) : undefined;
+      if (leaseRef !== undefined) named.add(leaseRef);
+    },
     wrote({ resource, key, part, before, after, request }) {
-      if (RECORD_KINDS[resource] === undefined || before === undefined || after === undefined) return;
+      const isLease = resource === 'instanceleases';
+      if (!isLease && RECORD_KINDS[resource] === undefined) return;
+      if (before === undefined || after === undefined) return;
       const [from, to] = [standingOf(before), standingOf(after)];
       if (part === 'object') {
         if (request.method !== 'PATCH') court.object(`${request.method} of ${resource} ${key}`);
         if (versionOf(request.body) === undefined)
           court.object(`${resource} ${key}: its metadata is patched without a resourceVersion`);
-        const path = pathOf(from, to, before, after);
+        const path = isLease
+          ? leasePathOf(from, to, {
+              isNamed: named.has(key),
+              isHad: court.resources('instances').some((instance) => hasLease(instance, before)),
+            })
+          : pathOf(from, to, before, after);
         if (path === undefined) court.object(`${resource} ${key}: no legal path ${step(from, to)}`);
-      } else {
+      } else if (!isLease) {
         const isBack = takesBack(before, after);
         const changes = from.statusId !== undefined && to.statusId !== from.statusId;
         if (changes && to.statusId !== undefined && !isBack)
@@ -83,6 +103,36 @@ export function pathOf(from: Standing, to: Standing, before: Shown, after: Shown
   }
   if (!hasClaim && from.statusId === undefined && sameIntent && to.finalizer) return 'renounce';
   return undefined;
+}
+
+/** The path that a write of an InstanceLease takes; undefined when there is none. */
+function leasePathOf(
+  from: Standing,
+  to: Standing,
+  { isNamed, isHad }: { isNamed: boolean; isHad: boolean },
+): string | undefined {
+  if (from.intent !== to.intent || from.claimed !== to.claimed || from.finalizer === to.finalizer)
+    return undefined;
+  if (to.finalizer) return isNamed && !from.deleting ? 'hold' : undefined;
+  return from.deleting && !isHad ? 'let go' : undefined;
+}
+
+/** The key of the InstanceLease that an Instance names. */
+function leaseOf(instance: Shown | undefined): string | undefined {
+  const { namespace = '' } = (instance?.metadata ?? {}) as { namespace?: string };
+  const { leaseRef } = (instance?.spec ?? {}) as { leaseRef?: { name: string } };
+  return leaseRef === undefined ? undefined : `${namespace}/${leaseRef.name}`;
+}
+
+/** Whether an Instance names a lease and has it, and the operator knows that. */
+function hasLease(instance: Shown, lease: Shown): boolean {
+  const { metadata, status } = instance;
+  const { source } = (status?.['lease'] ?? {}) as { source?: { uid?: string } };
+  return (
+    leaseOf(instance) === keyOfShown(lease) &&
+    source?.uid === lease.metadata.uid &&
+    status?.observedGeneration === metadata.generation
+  );
 }
 
 function claimText({ metadata }: Shown): string {

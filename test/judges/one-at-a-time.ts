@@ -3,7 +3,7 @@ import type { Court, Judge, ServiceCall } from './judge.ts';
 /** Writes to one record go one at a time, and none but a forced end goes to one that was seen to be at work. */
 export function oneAtATime(court: Court): Judge {
   const flying = new Map<string, ServiceCall>();
-  /** State of each instance by the newest answer that showed it singly. */
+  /** State of each instance by the newest answer that showed it, singly or, where it was seen before, in a list. */
   const shown = new Map<string, string>();
   return {
     started: () => flying.clear(),
@@ -18,7 +18,13 @@ export function oneAtATime(court: Court): Judge {
         court.object(`${call.method} ${call.path} goes out although the instance was seen processing`);
     },
     called(call) {
-      if (call.record === undefined) return;
+      if (call.record === undefined) {
+        const { answer, method, status } = call;
+        if (method !== 'GET' || status !== 200 || !Array.isArray(answer)) return;
+        for (const { id, state } of answer as { id?: string; state?: string }[])
+          if (typeof state === 'string' && id !== undefined && shown.has(id)) shown.set(id, state);
+        return;
+      }
       const { id } = call.record;
       if (flying.get(id) === call) flying.delete(id);
       const { state, id: answered } = (call.answer ?? {}) as { state?: string; id?: string };

@@ -1,12 +1,13 @@
 import type { Shown } from '../support/world.ts';
-import type { Court, Judge, RecordTable } from './judge.ts';
+import type { Court, Judge, RecordTable, ServiceCall } from './judge.ts';
 import { holds, isMarked, keyOfShown, mayRemoveFormer, RECORD_KINDS } from './parts.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 
 /**
  * Nothing is written to a record that is not proved to be the resource's: at the moment of the write the resource
  * it is made for holds it, and came by it in a way that gives a right: the record was made with its marker, or
- * carries it, or a person named it for adoption, or a status that no author can write said so.
+ * carries it, or a person named it for adoption, or a status that no author can write said so. And it is sent to the
+ * service that has the record, for another one's answer proves nothing.
  */
 export function ownRecords(court: Court): Judge {
   /** `instances shop/web-eu` by id: who has a right to it. */
@@ -15,8 +16,14 @@ export function ownRecords(court: Court): Judge {
     const names = rights.get(id) ?? new Set();
     rights.set(id, names.add(name));
   };
-  const marked = (id: string, table: RecordTable, plural: string, key: string): boolean => {
-    const record = court.record(table, id);
+  const marked = (
+    call: ServiceCall,
+    id: string,
+    table: RecordTable,
+    plural: string,
+    key: string,
+  ): boolean => {
+    const record = court.record(table, id, call.endpoint);
     return record !== undefined && isMarked(court, record, plural, key);
   };
   const operatorWrote = new Set<string>();
@@ -52,22 +59,25 @@ export function ownRecords(court: Court): Judge {
         court.object(`${what}: nobody's, or nobody who has such records`);
         return;
       }
+      const isThere = court.record(table, id, call.endpoint) !== undefined;
+      if (!isThere && court.record(table, id) !== undefined)
+        court.object(`${what}: it goes to ${call.endpoint}, and another service has that record`);
       const isFormer = call.method === 'DELETE' && mayRemoveFormer(resource, id);
       if (!holds(resource, id) && !isFormer) court.object(`${what}: it holds no such record at that moment`);
-      if (marked(id, table, plural, key)) grant(id, `${plural} ${key}`);
+      if (marked(call, id, table, plural, key)) grant(id, `${plural} ${key}`);
       const seeded =
         resource.status?.id === id &&
         !rights.has(id) &&
         !operatorWrote.has(resource.metadata.resourceVersion);
       if (seeded) grant(id, `${plural} ${key}`);
-      if (rights.get(id)?.has(`${plural} ${key}`) !== true && court.record(table, id) !== undefined)
+      if (rights.get(id)?.has(`${plural} ${key}`) !== true && isThere)
         court.object(`${what}: nothing gives it a right to that record`);
       const others = court
         .resources(plural)
         .filter((other) => other !== resource && other.status?.id === id && keyOfShown(other) !== key)
         .filter((other) => rights.get(id)?.has(`${plural} ${keyOfShown(other)}`) === true);
       const [older] = others.filter((other) => !seeded && claimedBefore(other, resource));
-      if (older !== undefined && !marked(id, table, plural, key))
+      if (older !== undefined && !marked(call, id, table, plural, key))
         court.object(`${what}: ${keyOfShown(older)} holds that record and is older`);
     },
   };

@@ -46,9 +46,15 @@ export function holds(resource: Shown, id: string): boolean {
   return statusId === id || (statusId === undefined && claimed === id);
 }
 
+/** The endpoint where status says that a resource has its record. */
+export function homeOf(resource: Shown | undefined): string | undefined {
+  return (resource?.status?.['home'] as { endpoint?: string } | undefined)?.endpoint;
+}
+
 /** An earlier record that status names. */
 interface FormerRecord {
   id: string;
+  endpoint: string;
   why: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Shown } from '../support/world.ts';
 import type { Court, Judge, StoredRecord } from './judge.ts';
 import { declaredOf, type Declared, type History } from './declared.ts';
-import { hasEnded, keyOfShown, readyOf, RECORD_KINDS } from './parts.ts';
+import { hasEnded, homeOf, keyOfShown, readyOf, RECORD_KINDS } from './parts.ts';
 
 /** Operations that bring variables to the machines. */
 const BRINGS = /^(deploy|reinstall|reconfigure)$/;
@@ -17,24 +17,34 @@ export function readyTruth(court: Court): Judge {
   const told = new Set<string>();
   const specs = new Map<string, { generation: number; before: Record<string, unknown> }>();
   const contents = new Map<string, Set<string>>();
-  /** The values that an operation has brought to the machines last, and how many operations there were then. */
-  const brought = new Map<string, { operations: number; values: string }>();
+  /**
+   * The values that an operation has brought to the machines last, and how many operations there were then; `waived`:
+   * those that we put on the record under applyChanges None, which no operation has to bring.
+   */
+  const brought = new Map<string, { operations: number; values: string; waived?: string }>();
   const history: History = (kind, key, item) => contents.get(`${kind} ${key} ${item}`) ?? new Set();
 
-  /** What the machines have; undefined where a change of the record is not for them. */
-  const valuesOnMachines = (resource: Shown, record: StoredRecord, isOurs = false): string | undefined => {
+  /** Values that need no operation; undefined where a change of the record is not for the machines. */
+  const valuesInPlace = (
+    resource: Shown,
+    record: StoredRecord,
+    isOurs = false,
+  ): readonly (string | undefined)[] | undefined => {
     const { applyChanges = 'None' } = resource.spec as { applyChanges?: string };
     const bringing = applyChanges === 'Reconfigure' ? BRINGS_RECONFIGURED : BRINGS;
     const operations = court.operations(record.id).filter(({ operation }) => bringing.test(operation)).length;
-    const known = brought.get(record.id);
-    if (known === undefined || operations > known.operations || (isOurs && applyChanges === 'None'))
-      brought.set(record.id, { operations, values: valuesOf(record['variables']) });
-    return applyChanges === 'None' ? undefined : brought.get(record.id)?.values;
+    const values = valuesOf(record['variables']);
+    let known = brought.get(record.id);
+    if (known === undefined || operations > known.operations) known = { operations, values };
+    if (isOurs && applyChanges === 'None') known = { ...known, waived: values };
+    brought.set(record.id, known);
+    return applyChanges === 'None' ? undefined : [known.values, known.waived];
   };
   const missing = (plural: string, resource: Shown): string[] => {
     const { status, spec } = resource;
-    const record = court.record(RECORD_KINDS[plural]?.table ?? 'boxes', status?.id ?? '');
-    if (record === undefined) return [`there is no record ${status?.id}`];
+    const [table, home] = [RECORD_KINDS[plural]?.table ?? 'boxes', homeOf(resource)];
+    const record = court.record(table, status?.id ?? '', home);
+    if (record === undefined) return [`there is no record ${status?.id} at ${home}`];
     // Nothing can be brought to what has come to its end.
     if (hasEnded(record)) return [];
     let declared: Declared[] = declaredOf(plural, resource, record, court, history);
@@ -47,8 +57,8 @@ export function readyTruth(court: Court): Judge {
     const out = declared.filter(({ holds }) => !holds).map(({ what }) => what);
     const { event = '' } = (record['operation'] ?? {}) as { event?: string };
     if (plural === 'instances' && counts('variables') && !event.startsWith('shutdown')) {
-      const running = valuesOnMachines(resource, record);
-      if (running !== undefined && running !== valuesOf(record['variables']))
+      const inPlace = valuesInPlace(resource, record);
+      if (inPlace !== undefined && !inPlace.includes(valuesOf(record['variables'])))
         out.push('its variables were changed and no operation has brought them to the machines');
     }
     return out;
@@ -81,22 +91,26 @@ export function readyTruth(court: Court): Judge {
           missing(plural, now).slice(0, 3).join('; '),
       );
     },
-    calling({ record, by = '', method, path }) {
+    calling({ endpoint, record, by = '', method, path }) {
       if (method !== 'PUT' || record?.table !== 'instances') return;
       if (!/^\/services\/instances\/[^/?]+$/.test(path)) return;
       const [plural = '', key = ''] = by.split(' ');
-      const [resource, stored] = [court.resource(plural, key), court.record('instances', record.id)];
+      const resource = court.resource(plural, key);
+      const stored = court.record('instances', record.id, endpoint);
       // What the record holds before it is changed.
-      if (resource !== undefined && stored !== undefined) valuesOnMachines(resource, stored);
+      if (resource !== undefined && stored !== undefined) valuesInPlace(resource, stored);
     },
     called({ by, method }) {
       if (method === 'GET' || by === undefined) return;
       const [plural = '', key = ''] = by.split(' ');
       const resource = court.resource(plural, key);
       if (RECORD_KINDS[plural] === undefined || resource === undefined) return;
-      const stored = plural === 'instances' ? court.record(plural, resource.status?.id ?? '') : undefined;
+      const stored =
+        plural === 'instances'
+          ? court.record(plural, resource.status?.id ?? '', homeOf(resource))
+          : undefined;
       // Where changes are not for the machines, what we have put on the record counts as brought.
-      if (stored !== undefined) valuesOnMachines(resource, stored, true);
+      if (stored !== undefined) valuesInPlace(resource, stored, true);
       look(plural, resource);
     },
   };

@@ -230,7 +230,7 @@ describe.each([
         {
           field: 'spec',
           reason: 'FieldValueInvalid',
-          message: expect.stringContaining('set only one of expireAt and after') as string,
+          message: expect.stringContaining('set only one of expireAt, after and schedule') as string,
         },
       ]);
       const short = await failure(make('bad', { spec: { ...SPEC, after: '1s' } }));
@@ -420,7 +420,10 @@ describe.each([
       const change = (body: object): Promise<Thing> =>
         client.mergePatch<Thing>(INSTANCES, at('immutable'), body);
       const error = await failure(change({ spec: { connectionRef: { name: 'other' } } }));
-      expect(error).toMatchObject({ status: 422, causes: [{ field: 'spec', reason: 'FieldValueInvalid' }] });
+      expect(error).toMatchObject({
+        status: 422,
+        causes: [{ field: 'spec.connectionRef', reason: 'FieldValueInvalid' }],
+      });
       expect((await change({ spec: { tags: ['a'] } })).metadata.generation).toBe(2);
     });
   });

@@ -126,6 +126,24 @@ describe('what is refused in one part of an instance', () => {
     await shop.world.until(() => shop.ready() === 'True Settled', 10 * MINUTE);
   });
 
+  it('for the time being, as every PUT is, is not tried more often for each of its parts', async () => {
+    let tried = 0;
+    shop.judge = ({ method, path }) => {
+      if (method !== 'PUT' || !/^\/services\/instances\/[^/]+$/.test(path)) return undefined;
+      tried += 1;
+      return answer(429, {});
+    };
+    await edit({ ...port('81'), tags: ['blue'], lease: { operation: 'Shutdown', after: '8h' } });
+    await shop.world.advance(HOUR);
+    // Twenty, and one for the second part that is meant.
+    expect(tried).toBeLessThanOrEqual(21);
+    shop.judge = ({ method, body }) =>
+      method === 'PUT' && String(body).includes('"81"') ? answer(500, {}) : undefined;
+    await shop.world.until(() => shop.record().lease !== undefined, HOUR);
+    shop.judge = () => undefined;
+    await shop.world.until(() => shop.ready() === 'True Settled', HOUR);
+  });
+
   it('as a lease whose end is in the past does not keep power back', async () => {
     await edit({ powerState: 'Stopped', lease: { operation: 'Shutdown', expireAt: '2020-01-01T00:00:00Z' } });
     await shop.world.until(() => shop.pair().startsWith('done+shutdown'), MINUTE);

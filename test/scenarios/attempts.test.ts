@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PortRequest } from '../../src/service/index.ts';
-import { answer, changed, HOUR, instance, MINUTE, Shop } from './shop.ts';
+import { answer, changedInstances, HOUR, instance, MINUTE, Shop } from './shop.ts';
 
 const PORT = '  variables: [{name: PORT, type: Port, value: "80"}]\n';
 const port = (value: string): object => ({ variables: [{ name: 'PORT', type: 'Port', value }] });
@@ -24,49 +24,45 @@ describe('a service that', () => {
 
   const puts = (since: number): number => shop.writes(since).filter((call) => call === 'PUT').length;
 
-  // R2
-  it.each([
-    [
-      'lower-cases tags',
-      '  tags: [Web]',
-      (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.map((tag) => tag.toLowerCase()) }),
-    ],
-    [
-      'drops a tag',
-      '  tags: [Web]',
-      (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.filter((tag) => tag !== 'Web') }),
-    ],
-    [
-      'trims values',
-      '  variables: [{name: GREETING, type: Text, value: "hello "}]',
-      (body: { variables?: { value?: string }[] }) => ({
-        ...body,
-        variables: body.variables?.map((variable) => ({ ...variable, value: variable.value?.trim() })),
-      }),
-    ],
-  ] as const)(
-    '%s is told so, and asked slowly from then on, also by a process that starts',
-    async (_name, spec, spoil) => {
-      const alter = spoil as (body: never) => object;
-      shop.spoil = (request, given) =>
-        /^\/services\/instances\/[^/?]+$/.test(request.path) &&
-        given.status === 200 &&
-        given.body.byteLength > 0
-          ? changed(given, alter)
-          : given;
-      await shop.world.apply(instance(spec));
-      await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
-      expect(shop.message()).toMatch(/tags\.Web|variables\.GREETING\.value \(declared hello/);
-      const before = shop.mark();
-      await shop.world.advance(12 * HOUR);
-      expect(puts(before)).toBeLessThanOrEqual(8);
-      const restarted = shop.mark();
-      shop.restart();
-      await shop.world.advance(HOUR);
-      expect(puts(restarted)).toBeLessThanOrEqual(6);
-      expect(shop.ready()).toBe('False NotApplied');
-    },
-  );
+  // R2, R5: driftPolicy speaks of what others change, not of what the service makes of a declaration.
+  describe.each(['Correct', 'Report', 'Ignore'])('under driftPolicy %s', (policy) => {
+    it.each([
+      [
+        'lower-cases tags',
+        '  tags: [Web]',
+        (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.map((tag) => tag.toLowerCase()) }),
+      ],
+      [
+        'drops a tag',
+        '  tags: [Web]',
+        (body: { tags?: string[] }) => ({ ...body, tags: body.tags?.filter((tag) => tag !== 'Web') }),
+      ],
+      [
+        'trims values',
+        '  variables: [{name: GREETING, type: Text, value: "hello "}]',
+        (body: { variables?: { value?: string }[] }) => ({
+          ...body,
+          variables: body.variables?.map((variable) => ({ ...variable, value: variable.value?.trim() })),
+        }),
+      ],
+    ] as const)(
+      '%s is told so, and asked slowly from then on, also by a process that starts',
+      async (_name, spec, spoil) => {
+        shop.spoil = (request, given) => changedInstances(request, given, spoil);
+        await shop.world.apply(instance(`${spec}\n  driftPolicy: ${policy}`));
+        await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
+        expect(shop.message()).toMatch(/tags\.Web|variables\.GREETING\.value \(declared hello/);
+        const before = shop.mark();
+        await shop.world.advance(12 * HOUR);
+        expect(puts(before)).toBeLessThanOrEqual(8);
+        const restarted = shop.mark();
+        shop.restart();
+        await shop.world.advance(HOUR);
+        expect(puts(restarted)).toBeLessThanOrEqual(6);
+        expect(shop.ready()).toBe('False NotApplied');
+      },
+    );
+  });
 
   // R1
   it('refuses a write is not read at the pace of a second either', async () => {

@@ -63,6 +63,7 @@ spec:
   description: Small
   providerId: 00000000-0000-4000-8000-000000000001
   claims: [Linux]
+  variables: [{name: SECRET, type: Password}]
   profile: {schema: test/compute/profile, properties: {image: test, flavor: test.micro, location: Simulated Location, keypair: test_keypair, instances: 1}}
 ---
 ${declared('web-eu')}`;

@@ -3,7 +3,7 @@ import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import type { ServicePort } from '../../src/service/index.ts';
 import { CONNECTION, World } from '../support/world.ts';
-import { Shop } from './shop.ts';
+import { BOXES, HOUR, instance, Shop } from './shop.ts';
 
 const [, LOGIN = ''] = CONNECTION.split('---');
 const secret = (data: string): string => `
@@ -243,6 +243,33 @@ it('whose token is refused at a create does not make what was declared refused',
   refuse = false;
   await world.until(() => reasonOf(world, 'Box', 'web') === 'True Settled', 120_000);
   expect(world.sandbox.admin.records('boxes')).toHaveLength(1);
+});
+
+it('whose account is refused at one write alone, by 401, sends it slowly, and the other calls go on', async () => {
+  let sends = 0;
+  const shop = new Shop();
+  shop.judge = ({ method, path }) => {
+    if (method !== 'PUT' || !/^\/services\/instances\/[^/]+$/.test(path)) return undefined;
+    sends += 1;
+    return { status: 401, headers: {}, body: new Uint8Array() };
+  };
+  // The login of this test holds the account's address, which status shows.
+  shop.world.judges.excuse('secrecy');
+  shop.world.start();
+  const login = 'stringData: {email: ops@example.com, password: secret-password}';
+  await shop.world.apply(CONNECTION.replace('stringData: {token: token-of-ops}', login));
+  await shop.world.apply(BOXES);
+  await shop.world.apply(instance('  variables: [{name: PORT, type: Port, value: "80"}]'));
+  await shop.online();
+  await shop.world.edit('Instance', 'web-eu', { variables: [{ name: 'PORT', type: 'Port', value: '81' }] });
+  await shop.world.until(() => shop.ready() === 'False Refused');
+  expect(sends).toBeLessThanOrEqual(3);
+  await shop.world.edit('Instance', 'web-eu', { powerState: 'Stopped' });
+  await shop.world.until(() => shop.status().phase === 'ShutDown');
+  await shop.world.advance(24 * HOUR);
+  expect(sends).toBeLessThanOrEqual(12);
+  expect(shop.ready('main', 'Connection')).toBe('True Settled');
+  await shop.close();
 });
 
 it('that does not fit its schema any more goes when it is deleted', async () => {

@@ -289,6 +289,36 @@ describe('an operation', () => {
     expect(shop.status().lastOperation).toMatchObject({ event: 'reinstall', outcome: 'Succeeded' });
   });
 
+  it('is not over because a list trails, shows the one before it, and does not say when it is of', async () => {
+    shop = await Shop.open();
+    await shop.world.apply(instance());
+    await shop.online();
+    shop.judge = ({ path }) => (path.endsWith('/operations') ? answer(403, { message: 'no' }) : undefined);
+    const request = (token: string): Promise<void> =>
+      shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/request-reconfigure': token });
+    const handled = (token: string): Promise<void> =>
+      shop.world.until(() => shop.status().handledRequests?.['reconfigure'] === token, HOUR);
+    await request('1');
+    await handled('1');
+    await shop.online();
+    let before: object[] | undefined;
+    shop.spoil = ({ path }, given) =>
+      /^\/services\/workspaces\/[^/]+\/instances/.test(path) && given.status === 200
+        ? changed(
+            given,
+            (entries: { updated: string }[]) =>
+              (before ??= entries.map(({ updated: _untold, ...entry }) => entry)),
+          )
+        : given;
+    await shop.world.until(() => before !== undefined, HOUR);
+    shop.world.sandbox.admin.addOperationFault({ operation: 'reconfigure', effect: 'stuck' });
+    await request('2');
+    await shop.world.until(() => shop.pair() === 'processing+reconfigure');
+    await shop.world.advance(5 * MINUTE);
+    expect(shop.status().handledRequests?.['reconfigure']).toBe('1');
+    expect(shop.ready()).toBe('False Reconfiguring');
+  });
+
   it('that fails late is said with its log, and not run again', async () => {
     shop = await Shop.open({ sandbox: { durations: { deploy: 4_000, reinstall: 20 * MINUTE } } });
     await shop.world.apply(instance());

@@ -103,6 +103,35 @@ describe('an earlier record', () => {
     expect(ids()).toHaveLength(2);
   });
 
+  it('that somebody ends again and again is made again slowly, and its resource says so', async () => {
+    let terminated = 0;
+    await online();
+    const end = async (): Promise<void> => {
+      for (const { id, state, operation } of shop.records()) {
+        if (state !== 'done' || operation.event === 'terminate_service') continue;
+        terminated += 1;
+        await shop.byHand('DELETE', `/services/instances/${id}?operation=terminate`);
+      }
+    };
+    for (let minutes = 0; minutes < 24 * 60; minutes++) {
+      await end();
+      await shop.world.advance(MINUTE);
+      if (shop.ready() === 'False NotConverging') break;
+    }
+    expect(shop.ready()).toBe('False NotConverging');
+    expect(shop.message()).toContain('onMissing');
+    terminated = 0;
+    for (let minutes = 0; minutes < 24 * 60; minutes++) {
+      await end();
+      await shop.world.advance(MINUTE);
+    }
+    expect(terminated).toBeGreaterThan(1);
+    expect(terminated).toBeLessThanOrEqual(9);
+    // What is left alone is Ready, and a person who asks gets the next one at once.
+    await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/requested-at': 'now' });
+    await shop.world.until(() => shop.ready() === 'True Settled', HOUR);
+  });
+
   it('that comes back before another is made is taken back', async () => {
     const first = await online();
     takeAway('instances', first);
@@ -393,6 +422,18 @@ describe('a record that is there again after its deletion', () => {
     return [id, kept];
   }
 
+  /** Takes away all that the instance referred to, its Connection last. */
+  async function withoutConnection(): Promise<void> {
+    for (const [kind, name] of [
+      ['Box', 'web'],
+      ['PolicyBox', 'small'],
+      ['Connection', 'main'],
+    ] as const) {
+      await shop.world.delete(kind, name);
+    }
+    await shop.world.until(() => shop.world.get('Connection', 'main') === undefined, MINUTE);
+  }
+
   it('within a lag window is deleted once more, and an Event says so', async () => {
     const [id, kept] = await deleted();
     shop.world.sandbox.admin.restore(kept);
@@ -403,14 +444,7 @@ describe('a record that is there again after its deletion', () => {
 
   it('is found though its connection was away when it was time to look', async () => {
     const [, kept] = await deleted();
-    for (const [kind, name] of [
-      ['Box', 'web'],
-      ['PolicyBox', 'small'],
-      ['Connection', 'main'],
-    ] as const) {
-      await shop.world.delete(kind, name);
-    }
-    await shop.world.until(() => shop.world.get('Connection', 'main') === undefined, MINUTE);
+    await withoutConnection();
     await shop.world.advance(2 * MINUTE);
     shop.world.sandbox.admin.restore(kept);
     await shop.world.apply(CONNECTION);
@@ -430,6 +464,25 @@ describe('a record that is there again after its deletion', () => {
     asked = 0;
     await shop.world.advance(24 * HOUR);
     expect(asked).toBe(0);
+  });
+
+  it('is looked for over another connection to the same account where its own is gone', async () => {
+    const [, kept] = await deleted();
+    await shop.world.apply(CONNECTION.replace('{name: main}', '{name: other}'));
+    await withoutConnection();
+    shop.world.sandbox.admin.restore(kept);
+    await shop.world.advance(5 * MINUTE);
+    expect(shop.records()).toEqual([]);
+  });
+
+  it('is told of as not looked for where no connection is left', async () => {
+    const [id] = await deleted();
+    await withoutConnection();
+    await shop.world.advance(HOUR);
+    const events = shop.world.events.filter(
+      ({ note }) => note.includes(id) && note.includes('no connection'),
+    );
+    expect(events).toHaveLength(1);
   });
 
   it('is left to whoever has adopted it meanwhile', async () => {

@@ -113,6 +113,51 @@ describe('a claim', () => {
     expect(records()).toHaveLength(1);
   });
 
+  it('that was never sealed is not let go of when its resource is deleted, before a person says so', async () => {
+    world.kill();
+    restored((annotations) => delete annotations[ANNOTATIONS.claimSeal]);
+    const before = writes();
+    world.start();
+    await world.until(() => reason() === 'False Conflict');
+    await world.delete('Box', 'web');
+    await world.advance(HOUR);
+    expect(reason()).toBe('False Conflict');
+    expect(message()).toContain('deletionPolicy Orphan');
+    expect(writes()).toBe(before);
+    await world.edit('Box', 'web', { deletionPolicy: 'Orphan' });
+    await world.until(() => world.get('Box', 'web') === undefined);
+    expect(writes()).toBe(before);
+    expect(records()).toHaveLength(1);
+  });
+
+  it('that was never sealed goes with --restore, with its record', async () => {
+    world.kill();
+    restored((annotations) => delete annotations[ANNOTATIONS.claimSeal]);
+    world.start();
+    await world.until(() => reason() === 'False Conflict');
+    await world.delete('Box', 'web');
+    await world.advance(HOUR);
+    world.kill();
+    world.start({ restore: true });
+    await world.until(() => world.get('Box', 'web') === undefined, HOUR);
+    expect(records()).toHaveLength(0);
+  });
+
+  it('that was never sealed goes once its record is proved gone', async () => {
+    world.kill();
+    restored((annotations) => delete annotations[ANNOTATIONS.claimSeal]);
+    world.start();
+    await world.until(() => reason() === 'False Conflict');
+    const [{ id } = { id: '' }] = records();
+    const headers = { 'service-token': 'token-of-ops' };
+    const path = `/services/boxes/${id}`;
+    await world.sandbox.handle({ method: 'DELETE', path, headers, body: new Uint8Array() });
+    await world.delete('Box', 'web');
+    await world.advance(10_000);
+    expect(world.get('Box', 'web')).toBeDefined();
+    await world.until(() => world.get('Box', 'web') === undefined, HOUR);
+  });
+
   it('that is sealed is restored without status, and without a word', async () => {
     const [{ id } = { id: '' }] = records();
     world.kill();

@@ -348,7 +348,7 @@ spec: {instanceRef: {name: web-eu}, operation: Terminate, after: 8h}
     await online();
     await world.edit('Instance', 'web-eu', { paused: true });
     await world.advance(60_000);
-    expect(ready()).toBe('True Settled');
+    expect(ready()).toBe('True Paused');
     expect(world.condition('Instance', 'web-eu', 'Ready')?.observedGeneration).toBe(2);
     await world.edit('Box', 'web', { paused: true });
     await world.advance(60_000);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FINALIZER } from '../../src/api/names.ts';
 import type { PortAnswer } from '../../src/service/index.ts';
-import { HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
+import { changedInstances, HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -106,8 +106,14 @@ describe('values that do not fit into status', () => {
     await shop.world.apply(instance());
     await shop.online();
     const names = (): string[] => shop.record().variables.map(({ name }) => name);
+    const declare = async (of: string): Promise<void> => {
+      await shop.world.edit('Box', 'web', { variables: variables(of) });
+      await shop.world.until(() => boxReady() === 'True Settled');
+    };
+    await declare('A');
     await shop.world.edit('Instance', 'web-eu', { variables: variables('A'), applyChanges: 'None' });
     await shop.world.until(() => names().includes('A99') && shop.ready() === 'True Settled', HOUR);
+    await declare('B');
     await shop.world.edit('Instance', 'web-eu', { variables: variables('B') });
     await shop.world.until(() => names().includes('B99') && shop.ready() === 'True Settled', HOUR);
     expect(names().filter((name) => name.startsWith('A'))).toEqual([]);
@@ -115,19 +121,18 @@ describe('values that do not fit into status', () => {
   });
 
   it('as machines of one name are both shown', async () => {
-    shop.spoil = (request, given) => {
-      if (request.method !== 'GET' || !/^\/services\/instances\/[^/]+$/.test(request.path)) return given;
-      const record = JSON.parse(Buffer.from(given.body).toString()) as { service?: object };
-      const machines = ['10.0.0.1', '10.0.0.2'].map((own) => ({ name: 'm', address: { public: own } }));
-      const spoilt = { ...record, service: { ...record.service, machines } };
-      return { ...given, headers: JSON_TYPE, body: Buffer.from(JSON.stringify(spoilt)) };
-    };
+    const machines = ['10.0.0.1', '10.0.0.2'].map((own) => ({ name: 'm', address: { public: own } }));
+    shop.spoil = (request, given) =>
+      changedInstances(request, given, (record: { service?: object }) => ({
+        ...record,
+        service: { ...record.service, machines },
+      }));
     await shop.world.apply(instance());
     await shop.online();
     await shop.world.until(() => shop.ready() === 'True Settled');
     await shop.world.advance(HOUR);
-    const { machines } = shop.status() as { machines?: { name: string }[] };
-    expect(machines?.map(({ name }) => name)).toEqual(['m', 'm~2']);
+    const status = shop.status() as { machines?: { name: string }[] };
+    expect(status.machines?.map(({ name }) => name)).toEqual(['m', 'm~2']);
     expect(refused).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '../../src/kube/index.ts';
-import type { KindName } from '../../src/api/kinds.ts';
+import { KIND_NAMES, type KindName } from '../../src/api/kinds.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
 import { CONNECTION, NAMESPACE, typeOfKind, World, type Shown, type WorldOptions } from '../support/world.ts';
 
@@ -12,6 +12,10 @@ spec:
   connectionRef: {name: main}
   variables:
     - {name: PORT, type: Port, value: '8080'}
+    - {name: GREETING, type: Text}
+    - {name: CONF, type: File}
+    - {name: ADMIN, type: Password}
+    - {name: DB_PASSWORD, type: Password}
   events:
     install: {inline: "#!/bin/bash\\necho installed"}
     configure: {inline: "#!/bin/bash\\necho configured"}
@@ -87,12 +91,20 @@ export class Shop {
   /** Changes what the service has answered. */
   spoil: (request: PortRequest, given: PortAnswer) => PortAnswer = (_request, given) => given;
 
+  /** Waits before an answer of the service is given. */
+  after: () => Promise<void> = () => Promise.resolve();
+
   constructor(options: WorldOptions = {}) {
     this.world = new World({
       ...options,
       servicePort: (port: ServicePort) => ({
-        send: async (request) =>
-          (await this.judge(request)) ?? this.spoil(request, await port.send(this.alter(request))),
+        send: async (request) => {
+          const judged = await this.judge(request);
+          if (judged !== undefined) return judged;
+          const given = this.spoil(request, await port.send(this.alter(request)));
+          await this.after();
+          return given;
+        },
       }),
     });
   }
@@ -213,9 +225,7 @@ export class Shop {
   /** Takes a backup of what the cluster holds; the answer brings it back, as a restore of etcd does. */
   backup(): () => void {
     const { kube } = this.world;
-    const types = (['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease', 'Secret'] as const).map(
-      (kind) => typeOfKind(kind),
-    );
+    const types = [...KIND_NAMES, 'Secret' as const].map((kind) => typeOfKind(kind));
     const held = types.map((type) => [type, kube.list(type)] as const);
     return () => {
       for (const [type, objects] of held) {
@@ -247,6 +257,18 @@ export function answer(status: number, body: unknown, headers: Record<string, st
 export function changed(given: PortAnswer, change: (body: never) => unknown): PortAnswer {
   const body = JSON.parse(Buffer.from(given.body).toString('utf8')) as never;
   return { ...given, body: Buffer.from(JSON.stringify(change(body))) };
+}
+
+/** What the service shows of instances, singly and in lists, with each record changed. */
+export function changedInstances(
+  { path }: PortRequest,
+  given: PortAnswer,
+  change: (record: never) => unknown,
+): PortAnswer {
+  if (given.status !== 200 || given.body.byteLength === 0) return given;
+  if (/^\/services\/instances\/[^/?]+$/.test(path)) return changed(given, change);
+  if (!/^\/services\/workspaces\/[^/]+\/instances(\?.*)?$/.test(path)) return given;
+  return changed(given, (records: never[]) => records.map(change));
 }
 
 /** A request with members of its body changed. */

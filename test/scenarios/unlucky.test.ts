@@ -1,11 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubePort } from '../../src/kube/port.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { CONNECTION, seeded } from '../support/world.ts';
-import { answer, BOXES, changed, HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
+import { answer, BOXES, changed, changedInstances, HOUR, instance, leaseOf, MINUTE, Shop } from './shop.ts';
 
 const RECREATE = '  onMissing: Recreate';
+const MOVED = 'https://moved.test';
+
+/** Another service that knows the account. */
+function service(clock: VirtualClock): Sandbox {
+  return createSandbox({
+    clock,
+    random: seeded(7),
+    data: ':memory:',
+    account: { email: 'ops@example.com', password: 'secret-password', token: 'token-of-ops' },
+    teams: ['shop'],
+  });
+}
 
 /** A step that `updated` of a record takes each time it is asked for. */
 function heart(): () => string {
@@ -103,10 +116,8 @@ describe('an unlucky user', () => {
   // "The lease has ended and was carried out", True, while the machine runs on for good.
   it('has the end of a lease carried out though somebody else acted in the same moment', async () => {
     shop = await Shop.open();
-    shop.spoil = ({ path }, given) =>
-      /^\/services\/instances\/[^/?]+$/.test(path) && given.status === 200 && given.body.byteLength > 0
-        ? changed(given, ({ lease: _lost, ...record }: { lease?: unknown }) => record)
-        : given;
+    shop.spoil = (request, given) =>
+      changedInstances(request, given, ({ lease: _lost, ...record }: { lease?: unknown }) => record);
     await shop.world.apply(instance('  lease: {operation: Shutdown, after: 1h}'));
     await shop.world.until(() => shop.status().lease?.by === 'Operator', 30 * MINUTE);
     const { id } = shop.record();
@@ -318,7 +329,7 @@ describe('an unlucky user', () => {
     expect(shop.records()).toHaveLength(1);
   });
 
-  // "Waits for the effect of terminate on the service", for ever.
+  // "Waits for the effect of terminate on the service", for ever, with two reads every ten seconds.
   it.each([
     ['Instance', 'web-eu'],
     ['Box', 'web'],
@@ -339,9 +350,48 @@ describe('an unlucky user', () => {
       await shop.world.delete(kind, name);
       await shop.world.advance(2 * HOUR);
       expect(sent).toBeGreaterThan(2);
+      const before = shop.mark();
+      await shop.world.advance(HOUR);
+      const looks = shop.world.sandbox.admin
+        .calls({ since: before })
+        .filter(({ method }) => method === 'GET');
+      expect(looks.length).toBeLessThanOrEqual(120);
       expect(shop.message(name, kind)).toMatch(/accepted .* no effect.*deletionPolicy Orphan/);
       shop.judge = () => undefined;
       await shop.world.until(() => shop.world.get(kind, name) === undefined, 24 * HOUR);
+    },
+  );
+
+  // "The instance was deleted on the service", which nobody had done, and nothing was sent any more.
+  it.each(['Hold', 'Recreate'])(
+    'hears that a create is accepted and makes nothing, and gets it slowly again (onMissing %s)',
+    async (onMissing) => {
+      shop = await Shop.open();
+      const sent: string[] = [];
+      shop.judge = ({ method, path, body }) => {
+        if (method !== 'POST' || path !== '/services/instances') return undefined;
+        sent.push(randomUUID());
+        const record = JSON.parse(Buffer.from(body ?? '').toString()) as object;
+        const operation = { event: 'deploy' };
+        return answer(200, { ...record, id: sent.at(-1), state: 'processing', operation });
+      };
+      await shop.world.apply(instance(`  onMissing: ${onMissing}`));
+      await shop.world.until(() => sent.length === 1);
+      await shop.world.annotate('Instance', 'web-eu', { 'boxwright.dev/requested-at': 'now' });
+      const said = new Set<string>();
+      await shop.world.until(() => {
+        said.add(shop.message());
+        return shop.ready() === 'False NotApplied';
+      }, HOUR);
+      expect([...said].filter((words) => words.includes('deleted'))).toEqual([]);
+      expect(shop.message()).toContain('no read shows it');
+      expect(shop.status().id).toBeUndefined();
+      await shop.world.advance(24 * HOUR);
+      expect(sent.length).toBeGreaterThan(3);
+      expect(sent.length).toBeLessThanOrEqual(12);
+      shop.judge = () => undefined;
+      await shop.world.until(() => shop.ready() === 'True Settled', 7 * HOUR);
+      expect(shop.records()).toHaveLength(1);
     },
   );
 
@@ -409,17 +459,8 @@ describe('an unlucky user', () => {
   // A second machine at the other service, and the first one nobody's.
   it('gets no second record when the Connection moves in the middle of a create', async () => {
     const clock = new VirtualClock();
-    const moved = 'https://moved.test';
-    const service = (): Sandbox =>
-      createSandbox({
-        clock,
-        random: seeded(7),
-        data: ':memory:',
-        account: { email: 'ops@example.com', password: 'secret-password', token: 'token-of-ops' },
-        teams: ['shop'],
-      });
-    const other = service();
-    shop = await Shop.open({ clock, others: { [moved]: other } });
+    const other = service(clock);
+    shop = await Shop.open({ clock, others: { [MOVED]: other } });
     // What the instance needs is at both services, under the same ids.
     other.admin.restore(shop.world.sandbox.admin.snapshot());
     shop.world.sandbox.admin.setListLag({ polls: 5 });
@@ -428,7 +469,7 @@ describe('an unlucky user', () => {
       method === 'POST' && path === '/services/instances' && sent++ === 0 ? answer(502, {}) : given;
     await shop.world.apply(instance());
     await shop.world.until(() => sent > 0);
-    await shop.world.edit('Connection', 'main', { endpoint: moved });
+    await shop.world.edit('Connection', 'main', { endpoint: MOVED });
     await shop.world.advance(HOUR);
     expect(sent).toBe(1);
     expect(shop.ready()).toBe('False NeedsUser');
@@ -443,16 +484,54 @@ describe('an unlucky user', () => {
     await other.stop();
   });
 
+  // The change went to the service that has no such record, made from what the other one had shown.
+  it('sends nothing to a service that the Connection has just been moved to for what the other one has', async () => {
+    const clock = new VirtualClock();
+    const other = service(clock);
+    shop = await Shop.open({ clock, others: { [MOVED]: other } });
+    await shop.world.apply(instance());
+    await shop.online();
+    await shop.world.advance(5_000);
+    await shop.world.edit('Connection', 'main', { endpoint: MOVED });
+    await shop.world.edit('Instance', 'web-eu', { tags: ['blue'] });
+    await shop.world.until(() => shop.ready() === 'False NeedsUser');
+    expect(shop.message()).toContain('last found at https://service.test');
+    expect(
+      other.admin.calls({}).filter(({ path, method }) => method !== 'GET' && /instances/.test(path)),
+    ).toEqual([]);
+    await shop.world.edit('Connection', 'main', { endpoint: 'https://service.test' });
+    await shop.world.until(() => shop.record().tags.includes('blue'));
+    await other.stop();
+  });
+
+  it('has its record where it was created, though the Connection moves before the answer comes', async () => {
+    const clock = new VirtualClock();
+    const other = service(clock);
+    shop = await Shop.open({ clock, others: { [MOVED]: other } });
+    other.admin.restore(shop.world.sandbox.admin.snapshot());
+    let isSent = false;
+    shop.after = () =>
+      shop.records().length > 0 && !isSent ? ((isSent = true), clock.sleep(5_000)) : Promise.resolve();
+    await shop.world.apply(instance());
+    await shop.world.until(() => isSent);
+    await shop.world.edit('Connection', 'main', { endpoint: MOVED });
+    await shop.world.advance(HOUR);
+    expect(other.admin.records('instances')).toEqual([]);
+    expect(shop.message()).toContain('https://service.test');
+    await shop.world.edit('Connection', 'main', { endpoint: 'https://service.test' });
+    await shop.online();
+    expect(shop.records()).toHaveLength(1);
+    await other.stop();
+  });
+
   // A day's work went with it: it was up, and only a tag was not as declared.
   it('keeps a machine that has come up when an earlier one is there again, though it never was Ready', async () => {
     shop = await Shop.open();
-    shop.spoil = ({ path }, given) =>
-      /^\/services\/instances\/[^/?]+$/.test(path) && given.status === 200 && given.body.byteLength > 0
-        ? changed(given, ({ tags, ...record }: { tags?: string[] }) => ({
-            ...record,
-            tags: tags?.map((tag) => tag.toLowerCase()),
-          }))
-        : given;
+    shop.spoil = (request, given) =>
+      changedInstances(request, given, ({ tags, ...record }: { tags?: string[] }) => ({
+        ...record,
+        tags: tags?.map((tag) => tag.toLowerCase()),
+      }));
     await shop.world.apply(instance(`${RECREATE}\n  tags: [Web]`));
     await shop.world.until(() => shop.ready() === 'False NotApplied', HOUR);
     await shop.world.advance(5 * MINUTE);
@@ -552,22 +631,6 @@ describe('an unlucky user', () => {
     shop.judge = () => undefined;
     await shop.gone();
     expect(shop.records().map(({ id }) => id)).toEqual([strange]);
-  });
-
-  // R13: it was taken off, and the machine ran for ever, Ready, without a word.
-  it('keeps the end of a lease that leaseRef names and somebody has deleted, and is told', async () => {
-    shop = await Shop.open();
-    await shop.world.apply(leaseOf('nights', 'operation: Shutdown, after: 2h'));
-    await shop.world.apply(instance('  leaseRef: {name: nights}'));
-    await shop.online();
-    await shop.world.delete('InstanceLease', 'nights');
-    await shop.world.until(() => shop.ready() === 'False WaitingForReference');
-    expect(shop.message()).toContain('InstanceLease "nights" does not exist');
-    await shop.world.advance(10 * MINUTE);
-    expect(shop.record().lease).toMatchObject({ operation: 'shutdown' });
-    await shop.world.until(() => shop.pair() === 'done+shutdown_service', 3 * HOUR);
-    await shop.world.edit('Instance', 'web-eu', { leaseRef: null });
-    await shop.world.until(() => shop.ready().startsWith('True'));
   });
 
   // A machine for another hour, whenever somebody cleaned up what had ended.

@@ -219,16 +219,14 @@ describe.each(['in process', 'over HTTP'] as const)('against the embedded servic
     expect((await client.boxes.read(boxId)).kind).toBe('missing');
   });
 
-  it('gives files back as they were sent, both ways of sending', async () => {
+  it('gives files back as they were sent', async () => {
     const { client } = await world(way);
     const bytes = Buffer.from([0, 1, 255, 13, 10, 45, 45]);
-    for (const send of ['uploadRaw', 'uploadMultipart'] as const) {
-      const blob = done(
-        await client.blobs[send]({ name: 'a b.bin', bytes, contentType: 'application/x-odd' }),
-      );
-      expect(blob?.length).toBe(bytes.length);
-      expect(Buffer.from(found(await client.blobs.download(blob?.url ?? '')))).toEqual(bytes);
-    }
+    const blob = done(
+      await client.blobs.uploadRaw({ name: 'a b.bin', bytes, contentType: 'application/x-odd' }),
+    );
+    expect(blob?.length).toBe(bytes.length);
+    expect(Buffer.from(found(await client.blobs.download(blob?.url ?? '')))).toEqual(bytes);
   });
 
   it('reads the account', async () => {
@@ -237,10 +235,8 @@ describe.each(['in process', 'over HTTP'] as const)('against the embedded servic
     expect(workspaces.map(({ id }) => id)).toContain(workspace);
     expect(found(await client.workspaces.read(workspace)).schema).toMatch(/\/workspaces\/team$/);
     expect((await client.workspaces.read('nobody')).kind).toBe('missing');
-    expect(found(await client.providers.list()).map(({ id }) => id)).toContain(TEST_PROVIDER_ID);
     expect(found(await client.providers.read(TEST_PROVIDER_ID)).state).toBe('ready');
     expect(found(await client.workspaces.providers(workspace)).length).toBeGreaterThanOrEqual(0);
-    expect(found(await client.security.providers()).password_url).toBeTypeOf('string');
   });
 
   it('logs in again when every token is revoked', async () => {

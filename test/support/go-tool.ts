@@ -13,17 +13,16 @@ export interface GoTool {
   folder: string;
   /** The Go package of its main function; `.` for the folder’s own. */
   package: string;
+  /** What the program is called, where that is not the last part of its package. */
+  name?: string;
   /** `-X` values for the linker, by variable. */
   variables?: Readonly<Record<string, string>>;
   /** More of the environment of `go build`. */
   env?: RunOptions['env'];
 }
 
-/**
- * The path of the program, from the user's cache, else built into it: once per machine and pin. Processes that
- * ask for one at the same time wait for each other.
- */
-export async function goTool(tool: GoTool): Promise<string> {
+/** Where the program of a pin is kept, and how it is linked. */
+function placeOf(tool: GoTool): { name: string; path: string; ldflags: string } {
   const flags = Object.entries(tool.variables ?? {}).map(([name, value]) => `-X ${name}=${value}`);
   const ldflags = ['-s', '-w', ...flags].join(' ');
   const sources = ['go.mod', 'go.sum', ...(tool.package === '.' ? ['main.go'] : [])];
@@ -37,13 +36,27 @@ export async function goTool(tool: GoTool): Promise<string> {
     process.arch,
   ];
   const hash = createHash('sha256').update(all.join('\0')).digest('hex').slice(0, 12);
-  const name = basename(tool.package === '.' ? tool.folder : tool.package);
-  const cache = join(dirname(cacheFolder(process.env)), 'tools');
-  const path = join(cache, `${name}-${hash}`, name);
+  const name = tool.name ?? basename(tool.package === '.' ? tool.folder : tool.package);
+  const path = join(dirname(cacheFolder(process.env)), 'tools', `${name}-${hash}`, name);
+  return { name, path, ldflags };
+}
+
+/** Whether the program is in the user's cache: a test that is not worth minutes of building asks first. */
+export function isBuilt(tool: GoTool): boolean {
+  return existsSync(placeOf(tool).path);
+}
+
+/**
+ * The path of the program, from the user's cache, else built into it: once per machine and pin. Processes that
+ * ask for one at the same time wait for each other.
+ */
+export async function goTool(tool: GoTool): Promise<string> {
+  const { name, path, ldflags } = placeOf(tool);
   if (existsSync(path)) return path;
 
   mkdirSync(dirname(path), { recursive: true });
-  const lock = await FileLock.acquire(join(cache, 'lock'), { clock: systemClock });
+  // One for each program: a small one does not wait for one that takes many minutes.
+  const lock = await FileLock.acquire(join(dirname(path), 'lock'), { clock: systemClock });
   try {
     if (existsSync(path)) return path;
     process.stderr.write(`building ${name}, once per machine\n`);

@@ -14,6 +14,7 @@ export interface OperatorSettings {
   namespaces?: readonly string[];
   log?: Logger;
   installationId?: string;
+  restore?: boolean;
   watchSecrets?: boolean;
   health?: ProcessSettings['health'];
   /** @default loopback, as tests have no other */
@@ -56,12 +57,14 @@ export function startOperator(settings: OperatorSettings): RunningOperator {
 }
 
 function processSettings(settings: OperatorSettings): ProcessSettings {
-  const { kubeconfig, home, namespaces, installationId, watchSecrets, health, serviceTimeoutMs } = settings;
+  const { kubeconfig, home, namespaces, installationId, restore, watchSecrets, health, serviceTimeoutMs } =
+    settings;
   return {
     cluster: { file: kubeconfig },
     namespace: home,
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(installationId === undefined ? {} : { installationId }),
+    ...(restore === undefined ? {} : { restore }),
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     ...(health === undefined ? {} : { health }),
     endpoints: {

@@ -27,15 +27,17 @@ export interface ProgramOptions {
   nodeArgs?: readonly string[];
   /** The script that is run; absent: the sources. */
   main?: string;
+  /** Further variables. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Starts `boxwright <argv>`. */
 export function startProgram(
   argv: readonly string[],
-  { nodeArgs = [], main = SOURCES }: ProgramOptions = {},
+  { nodeArgs = [], main = SOURCES, env = {} }: ProgramOptions = {},
 ): Program {
   const child = spawn(process.execPath, [...nodeArgs, main, ...argv], {
-    env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1' },
+    env: { ...process.env, KUBECONFIG: '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let tail = '';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { KindName } from '../../src/api/kinds.ts';
+import { KIND_NAMES, type KindName } from '../../src/api/kinds.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Logger } from '../../src/base/logger.ts';
 import { isWrite, type AuditEvent } from '../../src/devcluster/index.ts';
@@ -32,7 +32,8 @@ export interface RealWorldOptions {
 
 export const TOKEN = 'token-of-the-tests';
 /** Users before what they use. */
-const KINDS = ['InstanceLease', 'Instance', 'PolicyBox', 'Box', 'Connection'] as const;
+/** What is used goes last. */
+const KINDS = KIND_NAMES.toReversed();
 const EXAMPLES = join(ROOT, 'deploy/examples');
 
 /**
@@ -354,6 +355,8 @@ metadata: {name: plain}
 spec:
   connectionRef: {name: main}
   requirements: [Linux]
+  variables:
+    - {name: PORT, type: Port, value: '8080'}
   events:
     install: {inline: "#!/bin/bash\\necho installing\\n"}
 ---

@@ -5,7 +5,7 @@ import type { Random } from '../../src/base/clock.ts';
 import { silentLogger, type Logger } from '../../src/base/logger.ts';
 import type { Tracer } from '../../src/base/tracer.ts';
 import { settle, VirtualClock } from '../../src/base/virtual-clock.ts';
-import { kindOf, type KindName } from '../../src/api/kinds.ts';
+import { KIND_NAMES, kindOf, type KindName } from '../../src/api/kinds.ts';
 import { wireOperator } from '../../src/cli/operator/wiring.ts';
 import { INSTALLATION_CONFIG_MAP } from '../../src/controllers/installation.ts';
 import {
@@ -45,6 +45,13 @@ export interface WorldOptions {
   keepCredentials?: boolean;
   /** @default those of this project */
   kinds?: readonly FakeKind[];
+}
+
+/** What an operator process is started with. `isElected`: it waits for the leader Lease. */
+interface StartFlags {
+  installationId?: string;
+  restore?: boolean;
+  isElected?: boolean;
 }
 
 export const NAMESPACE = 'shop';
@@ -93,7 +100,7 @@ export class World {
       },
       ...options.sandbox,
     });
-    this.judges = new Bench({ clock: this.clock, sandbox: this.sandbox });
+    this.judges = new Bench({ clock: this.clock, sandbox: this.sandbox, others: options.others ?? {} });
     this.kube.store.listen(({ resource, object, before, type }) => {
       const [plural = ''] = resource.split('.');
       const now = type === 'DELETED' ? undefined : shown(object);
@@ -110,7 +117,7 @@ export class World {
   }
 
   /** Starts an operator process; it runs until {@link kill} or the end. */
-  start(flags: { installationId?: string; restore?: boolean } = {}): void {
+  start({ isElected = false, ...flags }: StartFlags = {}): void {
     const process = new Mortal(this.clock);
     const { clock } = process;
     const random = seeded(11);
@@ -124,6 +131,7 @@ export class World {
         endpoints: { allowedHosts: [] },
         watchSecrets: this.#options.watchSecrets === true,
         keepCredentials: this.#options.keepCredentials === true,
+        ...(isElected ? { leader: { name: 'leader' } } : {}),
         ...flags,
       },
       {
@@ -136,7 +144,10 @@ export class World {
         recorder: { event: (input) => this.events.push(input) },
         portFor: ({ endpoint }) => {
           const port = sandboxPort(this.#options.others?.[endpoint] ?? this.sandbox);
-          const judged = this.judges.service(process.service(this.#options.servicePort?.(port) ?? port));
+          const judged = this.judges.service(
+            process.service(this.#options.servicePort?.(port) ?? port),
+            endpoint,
+          );
           return { ...judged, close: () => Promise.resolve() };
         },
       },
@@ -221,9 +232,10 @@ export class World {
     return shown(read);
   }
 
-  /** All resources of a kind, as stored. */
+  /** All resources of a kind in {@link NAMESPACE}, as stored. */
   list(kind: KindName | 'Secret' | 'ConfigMap'): Shown[] {
-    const answer = this.kube.handle({ method: 'GET', path: pathOf(typeOfKind(kind)) });
+    const path = pathOf(typeOfKind(kind), { namespace: NAMESPACE });
+    const answer = this.kube.handle({ method: 'GET', path });
     return (answer.body as { items: Shown[] }).items;
   }
 
@@ -238,7 +250,7 @@ export class World {
   /** One line a resource, for failures. */
   describe(): string {
     const lines: string[] = [];
-    for (const kind of ['Connection', 'Box', 'PolicyBox', 'Instance', 'InstanceLease'] as const) {
+    for (const kind of KIND_NAMES) {
       for (const object of this.list(kind)) {
         const said = object.status?.conditions
           ?.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`)

@@ -19,6 +19,10 @@
   value: {{ .Values.log.level }}
 - name: BOXWRIGHT_LOG_FORMAT
   value: {{ .Values.log.format }}
+{{- if ne .Chart.Name "boxwright" }}
+- name: BOXWRIGHT_LEADER_LEASE_NAME
+  value: {{ include "boxwright.leaseName" . }}
+{{- end }}
 - name: BOXWRIGHT_LEADER_LEASE_DURATION
   value: {{ .Values.leaderElection.leaseDuration }}
 - name: BOXWRIGHT_LEADER_RENEW_DEADLINE
@@ -54,6 +58,9 @@
   value: {{ . | quote }}
 {{- end }}
 {{- if .Values.secrets.keepForDeletion }}
+{{- if ne .Chart.Name "boxwright" }}
+{{- fail (printf "secrets.keepForDeletion: %s is an alias: operators of one namespace clear away what the other keeps. Install it as a release in a namespace of its own" .Chart.Name) }}
+{{- end }}
 - name: BOXWRIGHT_KEEP_CREDENTIALS_FOR_DELETION
   value: "true"
 {{- end }}

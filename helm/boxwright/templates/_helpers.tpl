@@ -7,7 +7,10 @@
 {{- .Values.fullnameOverride | trunc 53 | trimSuffix "-" }}
 {{- else }}
 {{- $name := include "boxwright.name" . }}
-{{- if contains $name .Release.Name }}
+{{- if ne .Chart.Name "boxwright" }}
+{{- /* Of several aliases in one release each keeps its own name, however the release is called. */}}
+{{- printf "%s-%s" (.Release.Name | trunc (sub 52 (len $name) | max 1 | int) | trimSuffix "-") $name | trunc 53 | trimSuffix "-" }}
+{{- else if contains $name .Release.Name }}
 {{- .Release.Name | trunc 53 | trimSuffix "-" }}
 {{- else }}
 {{- printf "%s-%s" .Release.Name $name | trunc 53 | trimSuffix "-" }}
@@ -22,6 +25,15 @@
 
 {{- define "boxwright.serviceAccount" -}}
 {{- default (ternary (include "boxwright.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- /*
+The leader lease. One name for every release of a namespace, so that two by mistake do not both work. An alias is a
+second operator on purpose: it has its own.
+*/}}
+{{- define "boxwright.leaseName" -}}
+boxwright-operator
+{{- if ne .Chart.Name "boxwright" }}-{{ .Chart.Name | trunc 44 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
 {{- define "boxwright.instanceLabels" -}}

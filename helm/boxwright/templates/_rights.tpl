@@ -7,6 +7,7 @@
     - boxes
     - policyboxes
     - instances
+    - instanceleases
   verbs:
     - list
     - watch
@@ -21,13 +22,6 @@
     - instanceleases/status
   verbs:
     - patch
-- apiGroups:
-    - boxwright.dev
-  resources:
-    - instanceleases
-  verbs:
-    - list
-    - watch
 - apiGroups:
     - ""
   resources:
@@ -104,7 +98,7 @@
   resources:
     - leases
   resourceNames:
-    - boxwright-operator
+    - {{ include "boxwright.leaseName" . }}
   verbs:
     - get
     - update
@@ -171,5 +165,5 @@
     - update
 {{- end }}
 {{- define "boxwright.ownAnnotations" -}}
-['boxwright.dev/external-id', 'boxwright.dev/claim', 'boxwright.dev/claim-seal', 'boxwright.dev/create-intent', 'boxwright.dev/deployed-lease']
+['boxwright.dev/external-id', 'boxwright.dev/claim', 'boxwright.dev/claim-seal', 'boxwright.dev/create-intent', 'boxwright.dev/deployed-lease', 'boxwright.dev/starts']
 {{- end }}

@@ -1,15 +1,20 @@
-import { defaulted, flag, oneOf, optional, text } from '../schema/build.ts';
-import { immutable, type Rule } from '../schema/rules.ts';
+import { defaulted, fixed, flag, oneOf, optional, text } from '../schema/build.ts';
+import { keptAsIs, type Rule } from '../schema/rules.ts';
 import { reference } from './references.ts';
 
 /** Spec fields of every kind that stands for a record of the service. */
 export function managedFields<const D extends string>(
+  kind: string,
   deletionPolicies: readonly D[],
   deletion: string,
   absentMissing: 'Recreate' | 'Hold',
 ) {
   return {
-    connectionRef: reference('Connection', 'The service that holds the record. Immutable.'),
+    connectionRef: fixed(
+      'connectionRef',
+      reference('Connection', 'The service that holds the record. Immutable.'),
+      anew(kind),
+    ),
     managementPolicy: defaulted(
       oneOf(
         'Full: the operator changes the record to match this resource. Observe: the operator reads and reports the record, and neither writes nor deletes it. Default Full. Can be changed.',
@@ -35,9 +40,13 @@ export function managedFields<const D extends string>(
       false,
     ),
     owner: optional(
-      text(
-        'Id of the workspace that owns the record. Absent: the connection’s workspace. Immutable, absence included.',
-        { maxLength: 64 },
+      fixed(
+        'owner',
+        text(
+          'Id of the workspace that owns the record. Absent: the connection’s workspace. Immutable, absence included.',
+          { maxLength: 64 },
+        ),
+        anew(kind),
       ),
     ),
   };
@@ -47,8 +56,11 @@ export function managedFields<const D extends string>(
 export const DELETION_TEXT =
   'What happens to the record when this resource is deleted. Delete: the operator deletes it. Orphan: the operator keeps it. Absent: the default of the connection, then Delete. Can be changed, even while the deletion waits.';
 
-/** The transition rules that every such kind has. */
+/** The rules on the spec of every such kind. */
 export function managedRules(kind: string): Rule[] {
-  const anew = `create a new ${kind} with the other value and delete this one (deletionPolicy Orphan keeps the record)`;
-  return [immutable('connectionRef', anew), immutable('owner', anew)];
+  return [keptAsIs('owner', anew(kind))];
+}
+
+function anew(kind: string): string {
+  return `create a new ${kind} with the other value and delete this one (deletionPolicy Orphan keeps the record)`;
 }

@@ -64,6 +64,13 @@ const lease = optional(
           maxLength: 128,
         }),
         expire: optional(time('The end that was worked out, a whole minute.')),
+        power: optional(
+          oneOf('What the schedule of the source says at present. Absent: it has no schedule.', [
+            'Running',
+            'Stopped',
+          ]),
+        ),
+        since: optional(time('The switch of the schedule with which that began.')),
       }),
     ),
   }),
@@ -165,7 +172,17 @@ export function instanceStatus() {
     appliedHash: optional(
       text('Keyed hash of the declaration that was last applied as a whole.', { maxLength: 128 }),
     ),
-    appliedTags: optional(text('Hash of the tags that were put on the record last.', { maxLength: 128 })),
+    appliedTags: optional(
+      text('Hash of the tags that the record was last seen to have as declared.', { maxLength: 128 }),
+    ),
+    // Where an older definition drops it, a change by hand is put back on the record alone: nothing is held for that.
+    appliedOperation: optional(
+      shown(
+        text('The operation that the record last showed with the declared variables in place.', {
+          maxLength: 128,
+        }),
+      ),
+    ),
     pendingHash: optional(
       text(
         'Keyed hash of variables that were put on the record while the instance was shut down, and `updated` of that record: the next power-on applies them.',

@@ -5,6 +5,7 @@ interface LeaseTimes {
   operation: string;
   expireAt?: string;
   after?: string;
+  schedule?: object;
 }
 
 /** What a lease does and when: the same on an Instance and on an InstanceLease. */
@@ -39,15 +40,44 @@ export function leaseRules(): Rule[] {
     {
       rule: `self.operation == 'AlwaysOn' || has(self.expireAt) || has(self.after)`,
       message: 'a lease needs an end: set expireAt or after, or set operation to AlwaysOn',
-      holds: (l: LeaseTimes) =>
-        l.operation === 'AlwaysOn' || l.expireAt !== undefined || l.after !== undefined,
+      holds: (l: LeaseTimes) => isEndless(l) || hasEnd(l),
     },
+    noEndIfAlwaysOn(),
+  ];
+}
+
+/** The same for a lease that may have a schedule instead of an end. */
+export function scheduledLeaseRules(): Rule[] {
+  return [
+    atMostOne(['schedule', 'expireAt', 'after'], 'set only one of expireAt, after and schedule'),
     {
-      rule: `self.operation != 'AlwaysOn' || (!has(self.expireAt) && !has(self.after))`,
+      rule: `self.operation == 'AlwaysOn' || has(self.after) || has(self.expireAt) || has(self.schedule)`,
       message:
-        'a lease with operation AlwaysOn has no end: remove expireAt and after, or set operation to Shutdown or Terminate',
-      holds: (l: LeaseTimes) =>
-        l.operation !== 'AlwaysOn' || (l.expireAt === undefined && l.after === undefined),
+        'a lease needs an end or a schedule: set expireAt, after or schedule, or set operation to AlwaysOn',
+      holds: (l: LeaseTimes) => isEndless(l) || hasEnd(l) || l.schedule !== undefined,
+    },
+    noEndIfAlwaysOn(),
+    {
+      rule: `self.operation == 'Shutdown' || !has(self.schedule)`,
+      message: 'a schedule shuts down and powers on: set operation to Shutdown, or remove schedule',
+      holds: (l: LeaseTimes) => l.operation === 'Shutdown' || l.schedule === undefined,
     },
   ];
+}
+
+function noEndIfAlwaysOn(): Rule {
+  return {
+    rule: `self.operation != 'AlwaysOn' || (!has(self.expireAt) && !has(self.after))`,
+    message:
+      'a lease with operation AlwaysOn has no end: remove expireAt and after, or set operation to Shutdown or Terminate',
+    holds: (l: LeaseTimes) => !isEndless(l) || !hasEnd(l),
+  };
+}
+
+function isEndless({ operation }: LeaseTimes): boolean {
+  return operation === 'AlwaysOn';
+}
+
+function hasEnd({ expireAt, after }: LeaseTimes): boolean {
+  return expireAt !== undefined || after !== undefined;
 }

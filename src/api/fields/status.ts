@@ -1,3 +1,4 @@
+import { MEMBERS_LIMIT } from './sharing.ts';
 import { MANAGED_VARIABLES_LIMIT } from './variables.ts';
 import {
   integer,
@@ -62,7 +63,7 @@ export function anyStatus() {
 }
 
 /** Keys on a record that we put there: for three-way merges. */
-export function managedKeys() {
+function managedKeys() {
   return {
     variables: optional(
       list(
@@ -71,8 +72,30 @@ export function managedKeys() {
         { maxItems: MANAGED_VARIABLES_LIMIT },
       ),
     ),
+    members: optional(
+      list(
+        'Members that we put there, by workspace.',
+        text('A workspace.', { maxLength: 64 }),
+        // All of one declaration, and all of the next.
+        { maxItems: 2 * MEMBERS_LIMIT },
+      ),
+    ),
     tags: optional(list('Tags that we put there.', text('A tag.', { maxLength: 64 }), { maxItems: 64 })),
   };
+}
+
+/** `status.managed` of a kind whose record has a profile. */
+export function managedWithProfile() {
+  return object('What on the record is ours, so that what others added there stays.', {
+    ...managedKeys(),
+    profile: optional(
+      list(
+        'Properties of the profile that we put there, as JSON pointers such as /flavor or /tags/env.',
+        text('A property.', { maxLength: 1024 }),
+        { maxItems: 2_000 },
+      ),
+    ),
+  });
 }
 
 /** Status fields of every kind that stands for a record of the service. */

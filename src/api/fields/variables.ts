@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 import type { Seen } from '../schema/build.ts';
-import { defaulted, flag, list, object, oneOf, optional, text } from '../schema/build.ts';
+import { defaulted, flag, list, object, oneOf, optional, plainId, text } from '../schema/build.ts';
 import { atMostOne, exactlyOne, type Rule } from '../schema/rules.ts';
+import { AUTOMATIC_UPDATES } from '../words.ts';
 import { keyReference, reference } from './references.ts';
 
 /** Characters of a variable's plain value. */
@@ -26,6 +27,7 @@ interface AnyVariable {
   file?: unknown;
   boxRef?: unknown;
   boxId?: unknown;
+  automaticUpdates?: unknown;
 }
 
 const CHANGE = 'Can be changed.';
@@ -72,10 +74,10 @@ const COMMON_RULES: Rule[] = [
     holds: (v: AnyVariable) => v.value === undefined || v.type !== 'Password',
   },
   {
-    rule: `!has(self.value) || !(self.type in ['File', 'Box'])`,
+    rule: `!has(self.value) || !(self.type in ['File', 'Box', 'Binding'])`,
     message:
-      'value is only for Text, Port, Number and Options: set file for a File, and boxRef or boxId for a Box',
-    holds: (v: AnyVariable) => v.value === undefined || !['File', 'Box'].includes(v.type),
+      'value is only for Text, Port, Number and Options: set file for a File, and boxRef or boxId for a Box or a Binding',
+    holds: (v: AnyVariable) => v.value === undefined || !['File', 'Box', 'Binding'].includes(v.type),
   },
   {
     rule: `!has(self.valueFrom) || self.type == 'Password'`,
@@ -134,11 +136,17 @@ const BOX_NAMES_ONE: Rule[] = [
     holds: (v: AnyVariable) => v.type !== 'Box' || v.boxRef !== undefined || v.boxId !== undefined,
   },
   {
-    rule: `self.type == 'Box' || (!has(self.boxRef) && !has(self.boxId))`,
-    message: 'boxRef and boxId are only for type Box: remove them, or change the type to Box',
-    holds: (v: AnyVariable) => v.type === 'Box' || (v.boxRef === undefined && v.boxId === undefined),
+    rule: `self.type in ['Box', 'Binding'] || (!has(self.boxRef) && !has(self.boxId))`,
+    message: 'boxRef and boxId are only for types Box and Binding: remove them, or change the type',
+    holds: (v: AnyVariable) =>
+      v.type === 'Box' || v.type === 'Binding' || (v.boxRef === undefined && v.boxId === undefined),
   },
   atMostOne(['boxRef', 'boxId'], 'set only one of boxRef and boxId'),
+  {
+    rule: `!has(self.automaticUpdates) || self.type == 'Box'`,
+    message: 'automaticUpdates is only for type Box: remove it',
+    holds: (v: AnyVariable) => v.automaticUpdates === undefined || v.type === 'Box',
+  },
 ];
 
 /** The fields that every variable has. */
@@ -206,13 +214,22 @@ export function boxVariables() {
     'One variable.',
     {
       ...commonFields(),
-      type: oneOf('Type of the variable. Required. Can be changed.', [...VALUE_TYPES, 'Box']),
+      type: oneOf('Type of the variable. Required. Can be changed.', [...VALUE_TYPES, 'Box', 'Binding']),
       ...declarationFields(),
-      boxRef: optional(reference('Box', 'The nested box of a variable of type Box. Can be changed.')),
+      boxRef: optional(
+        reference(
+          'Box',
+          'The nested box of a variable of type Box, or the box whose instances a Binding may name; absent for a Binding: any. Can be changed.',
+        ),
+      ),
       boxId: optional(
-        text('The nested box of a variable of type Box, by its id on the service. Can be changed.', {
-          maxLength: 64,
-        }),
+        plainId('Box', 'The same by its id on the service. Can be changed.', { maxLength: 64 }),
+      ),
+      automaticUpdates: optional(
+        oneOf(
+          'Which new versions of the nested box a variable of type Box follows by itself. Absent: None. Can be changed.',
+          AUTOMATIC_UPDATES.ours,
+        ),
       ),
     },
     { rules: [...COMMON_RULES, OPTIONS_LISTED, ...BOX_NAMES_ONE] },

@@ -12,14 +12,15 @@ import {
 } from 'typebox';
 import { DURATION_PATTERN } from '../../base/duration.ts';
 import { TOKEN_LIMIT } from '../tokens.ts';
-import { between, matches, type Rule } from './rules.ts';
+import { between, matches, unchanged, type Rule } from './rules.ts';
+import { rulesOf } from './structural.ts';
 
 /**
  * The few words in which our kinds are written. Each makes a TypeBox schema with a description and bounds,
  * so that a definition without them does not come about. The converter to a CRD is in `structural.ts`.
  *
- * Marks of ours ride on the schemas: `rules` (become CEL), `reference` (the kind that a `{name}` points to), and
- * `shown` and `token` (how status is made to fit, see fit.ts). None is a JSON Schema keyword; the converter takes
+ * Marks of ours ride on the schemas: `rules` (become CEL), `reference` (the kind that a `{name}` points to), `names`
+ * (the kind whose record a plain id names), and `shown` and `token` (how status is made to fit, see fit.ts). None is a JSON Schema keyword; the converter takes
  * them out.
  */
 
@@ -58,6 +59,11 @@ export function text(description: string, options: TextOptions = {}): TString {
     ...rest,
     ...(all.length === 0 ? {} : { rules: all }),
   });
+}
+
+/** The id of a record on the service, of a kind of ours or not: {@link findPlainIds} finds it. */
+export function plainId(names: ReferenceTarget, description: string, options: TextOptions): TString {
+  return Object.assign(text(description, options), { names });
 }
 
 /** One of a closed set of CamelCase words. */
@@ -131,6 +137,11 @@ export function openObject(description: string, maxProperties: number): TUnsafe<
     maxProperties,
     description,
   });
+}
+
+/** A field that never changes while it is there; {@link keptAsIs} is for one that may be absent. */
+export function fixed<S extends TSchema>(field: string, schema: S, instead: string): S {
+  return Object.assign(schema, { rules: [...rulesOf(schema), unchanged(field, instead)] });
 }
 
 /** A field that may be absent, and then means what its description says. */

@@ -12,7 +12,7 @@ import { rulesOf, type StructuralSchema } from './structural.ts';
 /** Problems named at most: a person mends the first few and looks again. */
 const PROBLEMS_LIMIT = 20;
 /** Fields whose value is never repeated: they may hold secrets or whole scripts. */
-const QUIET_FIELDS = /(^|\.)(value|inline|endpoint|message|want|have)$/;
+const QUIET_FIELDS = /(^|\.)(value|inline|endpoint|token|message|want|have)$/;
 
 /**
  * A parser for one kind: prunes, fills defaults, validates, and runs the rules that need no older object,
@@ -99,10 +99,18 @@ function explain(error: ErrorObject, body: unknown, shape: StructuralSchema): Pr
     case 'pattern':
       return problem(path, value, hint?.message ?? `must match ${String(params['pattern'])}`);
     case 'type':
-      return problem(path, value, `must be of type ${String(params['type'])}`);
+      return ofType(path, value, String(params['type']));
     default:
       return problem(path, value, error.message ?? 'is not allowed');
   }
+}
+
+/** A word where an object belongs may be the very secret that was to be referred to: it is not repeated. */
+function ofType(path: string, value: unknown, type: string): Problem {
+  const isText = type === 'string' && (typeof value === 'boolean' || typeof value === 'number');
+  const next = isText ? ': put it in quotes' : '';
+  const said = type === 'object' || type === 'array' ? undefined : value;
+  return problem(path, said, `must be of type ${type}${next}`);
 }
 
 /** JSON pointer escapes. */

@@ -20,7 +20,15 @@ export interface FoundReference {
   key?: string;
 }
 
+/** A record that a resource names by its id on the service. */
+export interface FoundId {
+  /** The kind of such records. */
+  kind: ReferenceTarget;
+  id: string;
+}
+
 interface Node {
+  names?: ReferenceTarget;
   reference?: ReferenceTarget;
   properties?: Record<string, TSchema>;
   items?: TSchema;
@@ -56,6 +64,19 @@ export function findReferences(schema: TSchema, value: unknown, path = ''): Foun
   }
   return Object.entries(properties ?? {}).flatMap(([name, field]) =>
     findReferences(field, (value as Record<string, unknown>)[name], path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** Every record that a value of that definition names by its id. Of a value that does not fit, those that can be read. */
+export function findPlainIds(schema: TSchema, value: unknown): FoundId[] {
+  const { names, properties, items } = schema as Node;
+  if (names !== undefined) return typeof value === 'string' ? [{ kind: names, id: value }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (items !== undefined) {
+    return Array.isArray(value) ? value.flatMap((item) => findPlainIds(items, item)) : [];
+  }
+  return Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    findPlainIds(field, (value as Record<string, unknown>)[name]),
   );
 }
 

@@ -55,6 +55,7 @@ const HANDLED = new Set([
   'items',
   'rules',
   'reference',
+  'names',
   'hint',
   'shown',
   'token',

@@ -4,6 +4,7 @@ import { ENCODINGS } from '../../../test/support/encodings.ts';
 import { sha256Base32 } from '../hash.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { MASK, SecretSet } from './secret-set.ts';
+import { workedMs } from '../../../test/support/held-loop.ts';
 
 const SECRET = 'c4n4ry-Wert&"1"/ü+z';
 
@@ -101,9 +102,9 @@ describe('a text', () => {
     const slowest = ['a', '%61', '\\u0061', 'YWFh', '6161', '&#97;', 'a ', 'aaaaaaaaaaaa%']
       .map((unit) => unit.repeat(8_192))
       .map((text) => {
-        const before = performance.now();
+        const before = workedMs();
         set.mask(text);
-        return performance.now() - before;
+        return workedMs() - before;
       });
     expect(Math.max(...slowest)).toBeLessThan(200);
   });

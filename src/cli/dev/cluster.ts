@@ -4,8 +4,9 @@ import type { Clock } from '../../base/clock.ts';
 import { renderKubeconfig, startControlPlane, streamProgress } from '../../devcluster/index.ts';
 import type { KubeConfigOptions } from '../../kube/index.ts';
 import type { CliIo } from '../command.ts';
-import { CommandFailedError } from '../exit-codes.ts';
-import type { DevFlags } from './flags.ts';
+import { CommandFailedError, UsageError } from '../exit-codes.ts';
+import { proxiesOf } from '../proxies.ts';
+import { DEV_FLAGS, type DevFlags } from './flags.ts';
 
 /** The cluster that the examples go to. */
 export interface DevCluster {
@@ -23,8 +24,9 @@ export interface DevCluster {
 /** Codes of errors that say what the machine, or this copy of the program, lacks. */
 const LACKS: ReadonlySet<unknown> = new Set(['GoMissing', 'AssetsIncomplete', 'PartsMissing']);
 const NEEDS = `there is nothing to make a control plane of. Any of these will do:
+  a way to the archives that --envtest-index lists, or what setup-envtest keeps on this machine
   Go 1.26 or newer on PATH: the programs are built once, which takes some minutes
-  KUBEBUILDER_ASSETS=<folder>, which holds kube-apiserver, etcd and kube-controller-manager
+  KUBEBUILDER_ASSETS=<folder>, which holds kube-apiserver and etcd
   a cluster of yours: --context <name>, or --kubeconfig <file>`;
 
 /** Starts a control plane, or takes the cluster that the flags name. `folder` takes the kubeconfig. */
@@ -56,6 +58,7 @@ export async function openCluster(
     signal: io.interrupt.signal,
     progress: streamProgress(io.stderr, clock),
     clientsOptional: true,
+    envtest: { index: envtestIndex(flags), proxies: proxiesOf(io.env) },
   }).catch((cause: unknown): never => {
     if (!LACKS.has((cause as { code?: unknown }).code)) throw cause;
     throw new CommandFailedError(NEEDS, { cause });
@@ -82,4 +85,12 @@ export async function openCluster(
     broken,
     stop: () => running.stop(),
   };
+}
+
+/** Undefined for none. */
+function envtestIndex({ envtestIndex: given }: DevFlags): URL | undefined {
+  if (given === 'off') return undefined;
+  const url = URL.parse(given);
+  if (url === null) throw new UsageError(`${DEV_FLAGS.envtestIndex.flag}: ${given} is not a URL`);
+  return url;
 }

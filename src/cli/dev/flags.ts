@@ -1,3 +1,5 @@
+// Of a file that loads nothing else: help is quick.
+import { ENVTEST_INDEX } from '../../devcluster/envtest/address.ts';
 import type { FlagTable, FlagValues } from '../flags.ts';
 import { OUTPUT_FLAG } from '../output-flag.ts';
 
@@ -51,6 +53,14 @@ export const DEV_FLAGS = {
     env: 'BOXWRIGHT_DEV_KUBECONFIG',
     type: 'text',
     description: 'use the cluster of this kubeconfig instead of a control plane of its own',
+  },
+  envtestIndex: {
+    flag: '--envtest-index <url>',
+    env: 'BOXWRIGHT_DEV_ENVTEST_INDEX',
+    type: 'text',
+    default: ENVTEST_INDEX,
+    description:
+      'list of published control planes, in the form that setup-envtest reads, for a machine that has none yet; off: build one instead',
   },
   keep: {
     flag: '--keep [boolean]',

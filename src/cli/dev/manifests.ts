@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
 import { UsageError } from '../exit-codes.ts';
+import { MANIFEST_YAML } from '../manifest-yaml.ts';
 
 /** A resource as a manifest has it. */
 export interface Manifest extends KubeObject {
@@ -38,7 +39,7 @@ export function defaultExamples(): string {
 
 function parseFile(path: string): Manifest[] {
   const file = basename(path);
-  return parseAllDocuments(readFileSync(path, 'utf8')).flatMap((document) => {
+  return parseAllDocuments(readFileSync(path, 'utf8'), MANIFEST_YAML).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw new UsageError(`${file}: ${error.message}`);
     const value = document.toJS() as unknown;

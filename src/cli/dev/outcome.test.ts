@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { outcomeObject, reasonsOf, SETTLE_MS, Waiting, type Expected } from './outcome.ts';
-import type { Row } from './row.ts';
+import type { Row } from '../watch/row.ts';
 
 function one(name: string, row?: Partial<Row>): Expected {
   if (row === undefined) return { kind: 'Box', name };

@@ -1,6 +1,6 @@
 import { factsOf, REASONS, type Reason } from '../../api/reasons.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Row } from './row.ts';
+import type { Row } from '../watch/row.ts';
 
 /** How a run ended that ends by itself. */
 export type Outcome = 'Ready' | 'Stalled' | 'TimedOut';

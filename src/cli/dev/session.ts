@@ -8,17 +8,18 @@ import { OPERATOR_FLAGS } from '../operator/flags.ts';
 import { runOperator, type OperatorSettings } from '../operator/run.ts';
 import { proxiesOf } from '../proxies.ts';
 import { paintFor, type OutputStream, type Paint } from '../terminal.ts';
+import { Board } from '../watch/board.ts';
+import { rowOf, type Row } from '../watch/row.ts';
+import { Watched } from '../watch/watched.ts';
 import { Applier, type Applied } from './apply.ts';
-import { Board, seconds } from './board.ts';
 import type { DevCluster } from './cluster.ts';
 import type { DevFlags } from './flags.ts';
 import { nextCommands } from './hints.ts';
 import type { Manifest } from './manifests.ts';
 import { outcomeObject, reasonsOf, Waiting, type Expected, type Outcome } from './outcome.ts';
 import { leftovers, remove, removeNamespace, type Traces } from './removal.ts';
-import type { Row } from './row.ts';
 import { connectionManifests, type DevService } from './service.ts';
-import { Watched } from './watched.ts';
+import { demoTable, seconds } from './table.ts';
 
 export interface SessionOptions {
   flags: DevFlags;
@@ -86,12 +87,13 @@ export class Session {
       random: io.random,
       namespace: flags.namespace,
     });
+    const rowsNow = (): Row[] => watched.resources().map((resource) => rowOf(resource, this.#clock.now()));
     const board = new Board({
       stream: this.#people,
       env: io.env,
       clock: this.#clock,
       startedAt,
-      rows: () => watched.rows(),
+      shown: demoTable(rowsNow),
     });
     let onlineAt: number | undefined;
     // Everything is applied: from now on the rows tell what is missing.
@@ -99,7 +101,7 @@ export class Session {
     const waiting = new Waiting(this.#clock, { untilStalled: flags.exit });
     const changed = (): void => {
       board.refresh();
-      const rows = watched.rows();
+      const rows = rowsNow();
       if (onlineAt === undefined && rows.some(isOnline)) onlineAt = this.#clock.monotonic();
       if (complete) waiting.update(this.#expected(rows));
     };
@@ -126,7 +128,7 @@ export class Session {
     ]).finally(() => waiting.close());
     board.end();
     if (outcome === 'stopped') return io.interrupt.exitCode;
-    this.#report(outcome, this.#expected(watched.rows()), onlineAt);
+    this.#report(outcome, this.#expected(rowsNow()), onlineAt);
     if (outcome !== 'Ready') return EXIT.failed;
     if (flags.exit) return EXIT.ok;
     this.#say(['', ...nextCommands(cluster, manifests), '', this.#paint.dim('^C ends it.')]);

@@ -201,7 +201,8 @@ export const OPERATOR_FLAGS = {
     env: 'BOXWRIGHT_WORKERS',
     type: 'number',
     default: 64,
-    description: 'resources of one kind that are worked on at the same time',
+    description:
+      'resources of one kind and namespace that are worked on at the same time; four times as many in all',
   },
   tracesEndpoint: {
     flag: '--traces-endpoint <url>',

@@ -36,3 +36,31 @@ it('counts calls by outcome, times those that were sent and those that stood in 
   expect(text).toContain(`${waited}_bucket{le="1",connection="shop/main",priority="new"} 0`);
   expect(text).toContain(`${waited}_count{connection="shop/main",priority="new"} 1`);
 });
+
+it('counts the connections of a namespace together that are more than anybody looks at', async () => {
+  const metrics = new Metrics();
+  const calls = new ServiceMetrics(metrics);
+  const before = await metrics.render();
+  const call = {
+    method: 'GET',
+    template: '/services',
+    status: 200,
+    ms: 1,
+    outcome: 'ok',
+    lane: 'new',
+    waitedMs: 1,
+  } as const;
+  for (let i = 0; i < 500; i++) calls.count(`big/c-${i}`, call);
+  calls.count('small/main', call);
+  const text = await metrics.render();
+  const requests = text.match(/^boxwright_service_requests_total\{.*/gm);
+  expect(requests).toHaveLength(102);
+  expect(requests).toContain(
+    'boxwright_service_requests_total{connection="big/*",method="GET",template="/services",outcome="ok"} 400',
+  );
+  for (let i = 100; i < 500; i++) calls.forget(`big/c-${i}`);
+  expect(await metrics.render()).not.toContain('big/*');
+  for (let i = 0; i < 100; i++) calls.forget(`big/c-${i}`);
+  calls.forget('small/main');
+  expect(await metrics.render()).toBe(before);
+});

@@ -1,4 +1,5 @@
 import type { Counter, Histogram } from 'prom-client';
+import { ConnectionLabels } from '../../controllers/metrics/index.ts';
 import type { MetricDefinition, Metrics } from '../../kube/index.ts';
 import type { CallReport } from '../../service/index.ts';
 
@@ -35,7 +36,8 @@ export class ServiceMetrics {
 
   readonly #budgetWait: Histogram<(typeof SERVICE_METRICS.budgetWait.labels)[number]>;
 
-  /** The series of each connection, so that they go with it. */
+  readonly #labels = new ConnectionLabels();
+  /** The series of each label of connections, so that they go with it. */
   readonly #series = new Map<string, Map<string, () => void>>();
 
   constructor(metrics: Metrics) {
@@ -45,7 +47,8 @@ export class ServiceMetrics {
   }
 
   /** Counts one finished call of a connection, `namespace/name`. */
-  count(connection: string, { method, template, outcome, ms, lane, waitedMs }: CallReport): void {
+  count(key: string, { method, template, outcome, ms, lane, waitedMs }: CallReport): void {
+    const connection = this.#labels.of(key);
     const request = { connection, method, template, outcome };
     this.#requests.inc(request);
     this.#note(connection, `${method} ${template} ${outcome}`, () => this.#requests.remove(request));
@@ -62,7 +65,9 @@ export class ServiceMetrics {
   }
 
   /** The connection is gone, and its series with it. */
-  forget(connection: string): void {
+  forget(key: string): void {
+    const connection = this.#labels.forget(key);
+    if (connection === undefined) return;
     for (const remove of this.#series.get(connection)?.values() ?? []) remove();
     this.#series.delete(connection);
   }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { ANNOTATIONS, LEADER_ANNOTATIONS, LEADER_LABEL } from '../../api/names.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { MemoryBudget } from '../../base/memory-budget.ts';
+import { Places } from '../../base/places.ts';
 import type { Tracer } from '../../base/tracer.ts';
 import { noTurns, type Turns } from '../../base/turns.ts';
 import type { PortFactory } from '../../controllers/connection/index.ts';
@@ -27,6 +29,7 @@ import {
   type ReflectorNotice,
 } from '../../kube/index.ts';
 import { createUndiciPort, type UndiciPortOptions } from '../../service/index.ts';
+import { version } from '../version.ts';
 import { showMemory } from './memory-metrics.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 
@@ -45,7 +48,7 @@ export interface WiringSettings {
   /** Keep credentials of what is being deleted in a Secret, encrypted. @default false */
   keepCredentials?: boolean;
   /** Which endpoints a Connection may name, and how long a call to them may take. */
-  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock' | 'turns'>;
+  endpoints: Omit<UndiciPortOptions, 'endpoint' | 'ca' | 'connections' | 'clock' | 'turns' | 'lookups'>;
   /** Absent: works without asking whether another does. */
   leader?: { name: string; leaseDurationMs?: number; renewDeadlineMs?: number; retryPeriodMs?: number };
   /** Where to serve health and metrics; absent: nowhere. */
@@ -76,10 +79,14 @@ export interface OperatorParts {
 }
 
 /**
- * Shares of the heap's limit: for what comes from outside and is in hand, for resources that are large, for the records
- * that are remembered. The program, resources that are not large, and what is parsed at one moment have the rest.
+ * Shares of the heap's limit: for what comes from outside and is in hand, for resources that are large, for the others,
+ * for the records that are remembered. The program, and what is parsed at one moment, have the rest. No namespace fills
+ * any of them.
  */
-const SHARES = { budget: 1 / 4, largeResources: 1 / 5, records: 1 / 8 };
+const SHARES = { budget: 1 / 4, largeResources: 1 / 5, smallResources: 3 / 8, records: 1 / 8 };
+
+/** Of the four threads that look names up, and read files: one stays for files. */
+const LOOKUPS = { places: 3, each: 2 };
 
 /** Puts one operator together; the Manager that comes back runs it. */
 export function wireOperator(settings: WiringSettings, parts: OperatorParts): Manager {
@@ -101,6 +108,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
   const heap = getHeapStatistics().heap_size_limit;
   const memory = new MemoryBudget({ capacity: heap * SHARES.budget, clock });
   showMemory(metrics, memory);
+  const lookups = new Places(LOOKUPS);
   const serviceMetrics = new ServiceMetrics(metrics);
   const recorder =
     parts.recorder ??
@@ -113,6 +121,33 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
       metrics,
       logger: log,
     });
+  const elector =
+    leader === undefined
+      ? undefined
+      : new Elector({
+          port: parts.leaderPort ?? kubePort,
+          clock,
+          random,
+          namespace,
+          identity: `${hostname()}_${randomUUID()}`,
+          metrics,
+          logger: log,
+          startsAnnotation: ANNOTATIONS.starts,
+          marks: {
+            labels: { [LEADER_LABEL]: 'true' },
+            annotations: {
+              [LEADER_ANNOTATIONS.namespaces]: namespaces?.join(',') ?? '*',
+              [LEADER_ANNOTATIONS.version]: version,
+            },
+          },
+          // Whoever led last made it: without one this is the first start.
+          ledBefore: async (signal) => {
+            const kube = new KubeClient(parts.leaderPort ?? kubePort, { clock, random, maxTries: 1 });
+            const ref = { namespace, name: INSTALLATION_CONFIG_MAP };
+            return (await kube.get(CONFIG_MAPS, ref, { signal })) !== undefined;
+          },
+          ...leader,
+        });
   const operator = new Operator({
     kube: new KubeClient(kubePort, { clock, random }),
     clock,
@@ -120,7 +155,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     log,
     recorder,
     memory,
-    room: new CacheRoom(heap * SHARES.largeResources),
+    room: new CacheRoom({ large: heap * SHARES.largeResources, small: heap * SHARES.smallResources }),
     kept: new KeptRecords(heap * SHARES.records),
     turns,
     metrics,
@@ -132,7 +167,11 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     ...(watchSecrets === undefined ? {} : { watchSecrets }),
     ...(secretSelector === undefined ? {} : { secretSelector }),
     ...(keepCredentials === undefined ? {} : { keepCredentials }),
-    portFor: parts.portFor ?? ((target) => createUndiciPort({ ...target, ...endpoints, clock })),
+    ...(elector === undefined ? {} : { starts: () => elector.starts }),
+    portFor:
+      parts.portFor ??
+      (({ owner, ...target }) =>
+        createUndiciPort({ ...target, ...endpoints, clock, lookups: { places: lookups, owner } })),
     ...(workers === undefined ? {} : { workers }),
     onCall: (connection, report) => serviceMetrics.count(connection, report),
     onConnectionGone: (connection) => serviceMetrics.forget(connection),
@@ -146,26 +185,7 @@ export function wireOperator(settings: WiringSettings, parts: OperatorParts): Ma
     runners: [operator],
     endpoints: parts.endpoints ?? [],
     ...(recorder instanceof EventRecorder ? { recorder } : {}),
-    ...(leader === undefined
-      ? {}
-      : {
-          elector: new Elector({
-            port: parts.leaderPort ?? kubePort,
-            clock,
-            random,
-            namespace,
-            identity: `${hostname()}_${randomUUID()}`,
-            metrics,
-            logger: log,
-            // Whoever led last made it: without one this is the first start.
-            ledBefore: async (signal) => {
-              const kube = new KubeClient(parts.leaderPort ?? kubePort, { clock, random, maxTries: 1 });
-              const ref = { namespace, name: INSTALLATION_CONFIG_MAP };
-              return (await kube.get(CONFIG_MAPS, ref, { signal })) !== undefined;
-            },
-            ...leader,
-          }),
-        }),
+    ...(elector === undefined ? {} : { elector }),
     ...(health === undefined ? {} : { health: { ...health, notes: { ...operator.notes, ...health.notes } } }),
   });
 }

@@ -1,3 +1,4 @@
 /** What others may use of the Box's. */
-export { type FindNested, containsBox } from './cycle.ts';
-export { boxKind, nestedIn } from './kind.ts';
+export type { FindNested } from './cycle.ts';
+export { nestedIn } from './nested-in.ts';
+export { wireBox } from './wiring.ts';

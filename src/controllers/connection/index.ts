@@ -1,4 +1,4 @@
 /** What others may use of the Connection's. */
-export { KEPT_SECRET, KeptCredentials } from './kept-credentials.ts';
+export { KEPT_SECRET } from './kept-credentials.ts';
 export { ConnectionPool, type PortFactory } from './pool.ts';
-export { ConnectionReconciler } from './reconciler.ts';
+export { wireConnection } from './wiring.ts';

@@ -25,6 +25,8 @@ export type PortFactory = (options: {
   ca: string | undefined;
   connections: number;
   turns: Turns;
+  /** Whose it is, a namespace. */
+  owner: string;
 }) => ClosablePort;
 
 /** What a probe that went well has found. */
@@ -68,6 +70,16 @@ interface NotReady {
   credentialsMissing: boolean;
 }
 
+/** Who keeps the connections whose clients are in the pool. */
+interface PoolKeeper {
+  /** Whether a Connection of that key is in the cluster. */
+  exists(key: string): boolean;
+  /** The calls over a connection begin to fail, or work again. */
+  trouble(key: string): void;
+  /** The service does not let in the credentials of a connection. */
+  rejected(key: string): void;
+}
+
 type Pool = Pick<OperatorContext, 'clock' | 'random' | 'log' | 'secrets' | 'memory' | 'turns'>;
 
 /**
@@ -82,8 +94,7 @@ export class ConnectionPool implements Connections {
   readonly #listeners: ((key: string) => void)[] = [];
   readonly #onCall: ((key: string, report: CallReport) => void) | undefined;
   readonly #onGone: ((key: string) => void) | undefined;
-  readonly #onTrouble: ((key: string) => void) | undefined;
-  readonly #exists: (key: string) => boolean;
+  #keeper: PoolKeeper | undefined;
 
   constructor(options: {
     context: Pool;
@@ -91,17 +102,16 @@ export class ConnectionPool implements Connections {
     onCall?: (key: string, report: CallReport) => void;
     /** Hears when a connection is gone; no call is told of afterwards. */
     onGone?: (key: string) => void;
-    /** Hears when the calls over a connection begin to fail, and when they work again. */
-    onTrouble?: (key: string) => void;
-    /** Whether a Connection of that key is in the cluster. */
-    exists: (key: string) => boolean;
   }) {
     this.#context = options.context;
     this.#portFor = options.portFor;
     this.#onCall = options.onCall;
     this.#onGone = options.onGone;
-    this.#onTrouble = options.onTrouble;
-    this.#exists = options.exists;
+  }
+
+  /** Whoever keeps the connections knows of them, and hears of them, from now on. */
+  attend(keeper: PoolKeeper): void {
+    this.#keeper = keeper;
   }
 
   resolve(namespace: string, ref: { name: string }): ConnectionState {
@@ -111,7 +121,8 @@ export class ConnectionPool implements Connections {
     if (entry?.ready !== undefined && not === undefined) {
       return { kind: 'ready', handle: this.#handleOf(key, entry, entry.ready) };
     }
-    if (not === undefined && entry?.lastGood === undefined && this.#exists(key)) return { kind: 'pending' };
+    if (not === undefined && entry?.lastGood === undefined && this.#keeper?.exists(key) === true)
+      return { kind: 'pending' };
     const waiting: ConnectionState = {
       kind: 'waiting',
       message:
@@ -153,7 +164,7 @@ export class ConnectionPool implements Connections {
     const { clock, random, log, secrets, memory } = this.#context;
     const [namespace = ''] = key.split('/');
     const turns = this.#context.turns.of(namespace);
-    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight, turns });
+    const port = this.#portFor({ endpoint, ca, connections: pace.inFlight, turns, owner: namespace });
     const client = createServiceClient({
       port,
       credentials,
@@ -266,13 +277,14 @@ export class ConnectionPool implements Connections {
     // Of a call that ended after its connection had gone, nobody may hear: its metric series would come back.
     if (entry === undefined) return;
     this.#onCall?.(key, report);
+    if (report.outcome === 'CredentialsRejected') this.#keeper?.rejected(key);
     const before = this.trouble(key) !== undefined;
     if (OUT.has(report.outcome)) {
       entry.failing = { count: (entry.failing?.count ?? 0) + 1, first: entry.failing?.first ?? report };
     } else if (report.status !== undefined) {
       entry.failing = undefined;
     }
-    if ((this.trouble(key) !== undefined) !== before) this.#onTrouble?.(key);
+    if ((this.trouble(key) !== undefined) !== before) this.#keeper?.trouble(key);
   }
 
   #close(entry: Entry): void {

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
 import type { Connection } from '../../api/connection.ts';
-import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS } from '../../api/names.ts';
 import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
@@ -11,8 +11,10 @@ import type { OperatorContext } from '../context.ts';
 import type { WholeSecret } from '../sources.ts';
 import { Attempts } from '../record/attempts.ts';
 import { firstWord } from '../record/first-word.ts';
-import { patchMetadata, type OwnMetadata } from '../record/metadata.ts';
+import { holding, isHeld, lettingGo, patchMetadata, type OwnMetadata } from '../record/metadata.ts';
 import { PassGuard } from '../record/pass-guard.ts';
+import { keyOf } from '../record/resource.ts';
+import { inUse } from '../record/status/in-use.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
@@ -27,6 +29,8 @@ import { skewText, tellableSkew } from './skew.ts';
 const SECRET_LOOK_MS = 30_000;
 /** What the user has to change is looked at again this often, milliseconds. */
 const SLOW_MS = 600_000;
+/** What is held because others use it is looked at again so often, milliseconds. */
+const USE_LOOK_MS = 5_000;
 const CA_LIMIT = 262_144;
 
 /** What this process remembers of a connection. */
@@ -153,30 +157,25 @@ export class ConnectionReconciler {
       return {};
     }
     if (resource.metadata.deletionTimestamp !== undefined) {
-      if (resource.metadata.finalizers?.includes(FINALIZER) !== true) return {};
+      if (!isHeld(resource.metadata)) return {};
       const { unconfirmed } = this.#context.installation;
       if (unconfirmed !== undefined) {
         await this.#write(resource, { verdict: verdict('Conflict', unconfirmed), fields: {} }, run);
         return { requeueAfterMs: SLOW_MS };
       }
       if (users.length === 0) {
-        await this.#patch(resource, { finalizers: without(resource) }, run);
+        await this.#patch(resource, lettingGo(resource.metadata), run);
         return {};
       }
       await this.#check(key, resource, run);
       const access = this.#pool.goodAccess(key);
       if (access !== undefined) await this.#kept?.keep(leaving(resource), access, run.signal);
-      const shown = users.slice(0, 5).join(', ') + (users.length > 5 ? ` and ${users.length - 5} more` : '');
-      const said = verdict(
-        'InUse',
-        `Used by ${shown}: delete these first; this one then goes by itself`,
-        5_000,
-      );
+      const said = inUse(users, USE_LOOK_MS);
       await this.#write(resource, { verdict: said, fields: {} }, run);
-      return { requeueAfterMs: 5_000 };
+      return { requeueAfterMs: USE_LOOK_MS };
     }
-    if (resource.metadata.finalizers?.includes(FINALIZER) !== true) {
-      await this.#patch(resource, { finalizers: [...(resource.metadata.finalizers ?? []), FINALIZER] }, run);
+    if (!isHeld(resource.metadata)) {
+      await this.#patch(resource, holding(resource.metadata), run);
       return { requeueAfterMs: 0, lane: 'kept' };
     }
     const found = await this.#check(key, resource, run);
@@ -435,19 +434,32 @@ export class ConnectionReconciler {
   }
 
   async #write(resource: Connection, found: Found, run: ReconcileContext): Promise<void> {
-    const said = { ...found.verdict, extra: [...extras(found), ...this.#skew(resource)] };
+    const said = {
+      ...found.verdict,
+      extra: [...extras(found), ...this.#skew(resource), ...this.#restarting()],
+    };
     await this.#status.write(resource, { verdict: said, fields: found.fields }, run.signal);
   }
 
   /** Says that the clocks differ, where they do. */
   #skew({ metadata }: Connection): ExtraCondition[] {
-    const key = `${metadata.namespace}/${metadata.name}`;
+    const key = keyOf({ metadata });
     const memory = this.#memory(key, metadata.uid);
     const skewMs = this.#pool.clockSkewMs(key);
     memory.skewMs = tellableSkew(skewMs, memory.skewMs);
     return memory.skewMs === undefined
       ? []
       : [{ type: 'ClockSkew', reason: 'ClockSkew', message: skewText(memory.skewMs) }];
+  }
+
+  /** Says that the waits of this process begin anew again and again. */
+  #restarting(): ExtraCondition[] {
+    const { restarts, clock } = this.#context;
+    if (!restarts.isLoop(clock.now())) return [];
+    const message =
+      'The operator has started more than three times in ten minutes, so what it waits for begins anew each time: find ' +
+      'out why its process ends';
+    return [{ type: 'Restarting', reason: 'Restarting', message }];
   }
 
   #patch(resource: Connection, metadata: OwnMetadata, { signal }: ReconcileContext): Promise<void> {
@@ -525,8 +537,4 @@ function notReady(resource: Connection, said: Verdict): string {
 function brokenOff({ metadata }: Connection): { message: string; credentialsMissing: boolean } {
   const message = `Connection "${metadata.name}" could not be reconciled: see its conditions`;
   return { message, credentialsMissing: false };
-}
-
-function without(resource: Connection): string[] {
-  return (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
 }

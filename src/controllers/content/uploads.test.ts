@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError, type BlobRecord, type Upload, type Write } from '../../service/index.ts';
+import { Priority } from '../../base/priority.ts';
+import {
+  ServiceError,
+  type BlobRecord,
+  type CallOptions,
+  type Upload,
+  type Write,
+} from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
-import { blobOf, upload, type Uploads } from './uploads.ts';
+import { blobOf, upload, type Uploading, type Uploads } from './uploads.ts';
 import { testFile } from './test-file.ts';
 import type { DesiredFile } from './variables.ts';
 
@@ -14,21 +21,31 @@ const stale = (): { hmac: string; url: string } => ({
   url: '/services/blobs/download/0/old',
 });
 
+function passOf(handle: ConnectionHandle, uploads: Uploads): Uploading {
+  return { handle, memory: { uploads }, priority: new Priority('edit'), signal };
+}
+
 /** A connection whose uploads are answered so, and what was sent over it. */
-function handleThat(answers: Write<BlobRecord>): { handle: ConnectionHandle; sent: Upload[] } {
+function handleThat(answers: Write<BlobRecord>): {
+  handle: ConnectionHandle;
+  sent: Upload[];
+  lanes: (string | undefined)[];
+} {
   const sent: Upload[] = [];
-  const uploadRaw = (what: Upload): Promise<Write<BlobRecord>> => {
+  const lanes: (string | undefined)[] = [];
+  const uploadRaw = (what: Upload, { priority }: CallOptions): Promise<Write<BlobRecord>> => {
     sent.push(what);
+    lanes.push(priority?.lane);
     return Promise.resolve(answers);
   };
-  return { handle: { client: { blobs: { uploadRaw } } } as unknown as ConnectionHandle, sent };
+  return { handle: { client: { blobs: { uploadRaw } } } as unknown as ConnectionHandle, sent, lanes };
 }
 
 describe('a file that was uploaded', () => {
   it('is known from then on, until its content is another', async () => {
     const uploads: Uploads = new Map();
     const { handle, sent } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
-    await upload(handle, file('one'), uploads, signal);
+    await upload(passOf(handle, uploads), file('one'));
     expect(sent).toEqual([{ name: 'install', bytes: Buffer.from('one'), contentType: 'text/x-shellscript' }]);
     expect(blobOf(file('one'), uploads, () => undefined)).toEqual(BLOB);
     expect(blobOf(file('two'), uploads, () => undefined)).toBeUndefined();
@@ -47,6 +64,12 @@ describe('a file that was uploaded', () => {
   });
 });
 
+it('goes up in the lane of the pass that it is for', async () => {
+  const { handle, lanes } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
+  await upload(passOf(handle, new Map()), file('one'));
+  expect(lanes).toEqual(['edit']);
+});
+
 describe('a file whose content has changed since it was looked at', () => {
   it.each([
     ['is another', testFile('events.install', 'one', { now: 'two' })],
@@ -59,7 +82,7 @@ describe('a file whose content has changed since it was looked at', () => {
   ])('is not sent: it %s', async (_, changed) => {
     const uploads: Uploads = new Map();
     const { handle, sent } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
-    const write = await upload(handle, changed, uploads, signal);
+    const write = await upload(passOf(handle, uploads), changed);
     expect(write).toMatchObject({ kind: 'notSent', error: { code: 'ContentChanged' } });
     expect([sent, uploads.size]).toEqual([[], 0]);
   });
@@ -75,7 +98,7 @@ describe('an upload without a blob in its answer', () => {
   ])('leaves the file to be uploaded again ($kind)', async (answers) => {
     const uploads: Uploads = new Map();
     const { handle } = handleThat(answers);
-    expect(await upload(handle, file('one'), uploads, signal)).toEqual(answers);
+    expect(await upload(passOf(handle, uploads), file('one'))).toEqual(answers);
     expect(blobOf(file('one'), uploads, () => undefined)).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import type { Priority } from '../../base/priority.ts';
 import { ServiceError, type BlobRecord, type Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { DesiredFile } from './variables.ts';
@@ -41,12 +42,18 @@ export function forgetRefused(files: readonly DesiredFile[], uploads: Uploads): 
   return wasOld;
 }
 
+/** What of a pass an upload needs. */
+export interface Uploading {
+  handle: ConnectionHandle;
+  memory: { uploads: Uploads };
+  priority: Priority;
+  signal: AbortSignal;
+}
+
 /** Uploads one file. A blob whose answer was lost stays behind: there is no delete (service-behaviour.md 4). */
 export async function upload(
-  handle: ConnectionHandle,
+  { handle, memory: { uploads }, priority, signal }: Uploading,
   file: DesiredFile,
-  uploads: Uploads,
-  signal: AbortSignal,
 ): Promise<Write<BlobRecord>> {
   const content = await file.open(signal);
   if (content.kind === 'missing') return notSent(content.message);
@@ -55,7 +62,8 @@ export async function upload(
     if (file.hashOf(content.bytes) !== file.hmac)
       return notSent(`${file.path} has changed since it was looked at`);
     const { fileName: name, contentType } = file;
-    write = await handle.client.blobs.uploadRaw({ name, bytes: content.bytes, contentType }, { signal });
+    const sent = { name, bytes: content.bytes, contentType };
+    write = await handle.client.blobs.uploadRaw(sent, { priority, signal });
   } finally {
     content.release();
   }
@@ -63,6 +71,24 @@ export async function upload(
     uploads.set(file.path, { hmac: file.hmac, blob: write.record, wasTaken: false });
   }
   return write;
+}
+
+/**
+ * Uploads what a create names, as far as it is not there. Answers what the create comes to where one is not taken: it was
+ * not sent, and whatever became of the upload, it can be made again.
+ */
+export async function uploadFirst(
+  uploading: Uploading,
+  files: readonly (DesiredFile | undefined)[],
+): Promise<Exclude<Write<never>, { kind: 'ok' }> | undefined> {
+  const { uploads } = uploading.memory;
+  for (const file of files) {
+    if (file === undefined || uploads.get(file.path)?.hmac === file.hmac) continue;
+    const write = await upload(uploading, file);
+    if (write.kind === 'refused') return write;
+    if (write.kind !== 'ok') return { kind: 'notSent', error: write.error };
+  }
+  return undefined;
 }
 
 function notSent(detail: string): Write<BlobRecord> {

@@ -234,10 +234,11 @@ describe('the hash of variables', () => {
 });
 
 describe('the content of a file', () => {
-  it('is inline, or from a ConfigMap or Secret; scripts are sent as scripts', async () => {
+  it('is inline, or from a ConfigMap or Secret, and sent as what it is said to be', async () => {
     const context = contextWith({ 'Secret/web/run.sh': 'echo secret', 'ConfigMap/web/run.sh': 'echo map' });
     const read = async (source: object, path: string): Promise<unknown> => {
-      const file = await readFile(source, path, 'install', context);
+      const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
+      const file = await readFile(source, path, { fileName: 'install', contentType }, context);
       return 'reason' in file ? file.message : [await textOf(file), file.contentType];
     };
     const ref = { name: 'web', key: 'run.sh' };

@@ -4,7 +4,7 @@ import type {
   PolicyBoxVariable,
   VariableValue,
 } from '../../api/fields/variables.ts';
-import { VARIABLE_VISIBILITY } from '../../api/words.ts';
+import { AUTOMATIC_UPDATES, VARIABLE_VISIBILITY } from '../../api/words.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import { MASK, type SecretSet } from '../../base/masking/secret-set.ts';
 import type { VariableRecord } from '../../service/index.ts';
@@ -64,6 +64,9 @@ export type ResolvedVariables =
 
 type AnyVariable = BoxVariable | PolicyBoxVariable | VariableValue | NestedOverride;
 
+/** Whether the id of a box is known. */
+export type BoxId = { kind: 'found'; id: string } | { kind: 'waiting'; message: string } | { kind: 'later' };
+
 /** What resolving needs besides the variables. */
 export interface ResolveContext {
   /** The resource that declares them. */
@@ -77,8 +80,8 @@ export interface ResolveContext {
   secretsAfter?: number | undefined;
   /** Goes on from what was read before for the same resource. */
   sum: ContentSum;
-  /** The id of a nested box, or what it waits for. */
-  boxId?: (name: string) => { kind: 'found'; id: string } | { kind: 'waiting'; message: string };
+  /** The id of a box that a variable names, or what it waits for; `later`: it is not needed yet. */
+  boxId?: (name: string, type: string) => BoxId;
 }
 
 /**
@@ -122,6 +125,10 @@ async function resolveOne(
   }
   if (variable.options !== undefined) wire['options'] = variable.options.join(',');
   if (variable.value !== undefined) wire.value = variable.value;
+  if (type === 'Box') {
+    const updates = 'automaticUpdates' in variable ? variable.automaticUpdates : undefined;
+    wire.automatic_updates = AUTOMATIC_UPDATES.toService(updates ?? 'None');
+  }
   const base = { key, name, scope, wire };
 
   if (variable.valueFrom !== undefined) {
@@ -148,17 +155,23 @@ async function resolveOne(
   }
   if (variable.file !== undefined) {
     const { inline, configMapKeyRef, secretKeyRef } = variable.file;
-    const file = await readFile({ inline, configMapKeyRef, secretKeyRef }, `variables.${key}`, name, context);
+    const named = { fileName: name, contentType: 'application/octet-stream' };
+    const file = await readFile(
+      { inline, configMapKeyRef, secretKeyRef },
+      `variables.${key}`,
+      named,
+      context,
+    );
     if ('reason' in file) return file;
     return { ...base, file, hmac: file.hmac };
   }
   if ('boxId' in variable && variable.boxId !== undefined) wire.value = variable.boxId;
   if ('boxRef' in variable && variable.boxRef !== undefined) {
-    const box = context.boxId?.(variable.boxRef.name);
+    const box = context.boxId?.(variable.boxRef.name, type);
     if (box === undefined || box.kind === 'waiting') {
       return waitsFor({ message: box?.message ?? 'boxes cannot be resolved here' });
     }
-    wire.value = box.id;
+    if (box.kind === 'found') wire.value = box.id;
   }
   return base;
 }
@@ -175,7 +188,7 @@ export async function readFile(
     secretKeyRef?: { name: string; key: string } | undefined;
   },
   path: string,
-  fileName: string,
+  { fileName, contentType }: { fileName: string; contentType: string },
   context: Omit<ResolveContext, 'boxId'>,
 ): Promise<DesiredFile | Verdict> {
   const ref: SourceRef | undefined =
@@ -190,7 +203,6 @@ export async function readFile(
     if (ref?.kind === 'Secret' && bytes.byteLength > 0) secrets.note(Buffer.from(bytes).toString('utf8'));
     return digest.of('file', bytes);
   };
-  const contentType = path.startsWith('events.') ? 'text/x-shellscript' : 'application/octet-stream';
   const file = { path, fileName, contentType, hashOf };
   const hashed = (hmac: string): Pick<DesiredFile, 'hmac' | 'shown'> => ({
     hmac,
@@ -235,6 +247,11 @@ export function hashOfVariables(variables: readonly DesiredVariable[]): string {
   return canonicalJson(
     variables
       .map(({ key, wire, hmac }) => ({ key, wire: hmac === undefined ? wire : { ...wire, value: hmac } }))
+      // What an earlier version did not send leaves its hash as it is.
+      .map(({ key, wire: { automatic_updates: updates, ...wire } }) => ({
+        key,
+        wire: updates === undefined || updates === 'off' ? wire : { ...wire, automatic_updates: updates },
+      }))
       .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
   );
 }
@@ -267,6 +284,25 @@ export function mergeVariables(lists: {
   });
 }
 
+/**
+ * Keys of Passwords that a PUT does not lose: their value is known here, or they are declared without one, and nobody
+ * has given them one. `isOurs`: whether the variable of a key came from here.
+ */
+export function keptSecrets(
+  declared: readonly DesiredVariable[],
+  current: readonly VariableRecord[],
+  isOurs: (key: string) => boolean,
+): Set<string> {
+  const have = new Map(current.map((variable) => [variableKey(variable.name, variable.scope), variable]));
+  const kept = declared.filter(({ key, secret }) => {
+    const there = have.get(key);
+    if (secret === true || there === undefined) return true;
+    const isEmpty = there.value === undefined || there.value === null || there.value === '';
+    return isEmpty && isOurs(key); // builds that show no secret show none of others either
+  });
+  return new Set(kept.map(({ key }) => key));
+}
+
 /** Keys of unmanaged secrets whose value only the service knows: a PUT of the masked value would lose them. */
 export function secretsAtRisk(merged: readonly VariableRecord[], ours: ReadonlySet<string>): string[] {
   return merged
@@ -291,14 +327,15 @@ export function variableDifferences(
       continue;
     }
     const isSecret = SECRET_TYPES.has(variable.type ?? '') || SECRET_TYPES.has(old.type ?? '');
-    for (const field of ['type', 'value', 'required', 'visibility', 'options'] as const) {
+    for (const field of COMPARED) {
       if (variable.type === 'Password' && field === 'value' && isMasked(old.value)) continue;
       const secret = isSecret && (field === 'value' || field === 'options');
       const [want, has] = [text(variable[field]), text(old[field])];
       if (variable[field] === undefined || want === has) continue;
       if (field === 'value' && NUMBERS.has(variable.type ?? '') && sameNumber(want, has)) continue;
       // Not every service says what is not so.
-      if (variable[field] === false && has === '') continue;
+      if (has === '' && (variable[field] === false || (field === 'automatic_updates' && want === 'off')))
+        continue;
       out.push({
         field: `variables.${key}.${field}`,
         want: secret ? MASK : want,
@@ -310,6 +347,8 @@ export function variableDifferences(
   return out;
 }
 
+/** Fields of a variable that a declaration decides. */
+const COMPARED = ['type', 'value', 'required', 'visibility', 'options', 'automatic_updates'] as const;
 /** Types whose values are shown to nobody, whichever side has them. */
 const SECRET_TYPES: ReadonlySet<string> = new Set(['Password', 'File']);
 /** Types whose values some builds of the service keep as numbers. */

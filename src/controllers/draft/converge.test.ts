@@ -31,6 +31,8 @@ function draft(more: Partial<Draft> = {}): Draft {
     asked: {},
     variables: [],
     events: [],
+    attachments: [],
+    members: [],
     hash: 'k:one',
     ...more,
   };
@@ -80,7 +82,7 @@ class Bench {
     this.spec = { ...spec };
     this.status = { observedGeneration: 1, ...status };
     this.memory = new Memories<BoxRecord, DraftMemory>(
-      (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined }),
+      (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
       {
         clock: this.clock,
         random: () => 0,

@@ -1,20 +1,14 @@
 import type { RecordStatus } from '../../api/fields/status.ts';
+import { ANNOTATIONS } from '../../api/names.ts';
 import { jittered } from '../../base/backoff.ts';
 import type { Random } from '../../base/clock.ts';
-import type { BoxRecord, EventRecord } from '../../service/index.ts';
+import type { BoxRecord, EventRecord, ProviderRecord } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import { blobOf, forgetRefused, noteTaken, type Uploads } from '../content/uploads.ts';
-import { secretsAtRisk, type DesiredFile } from '../content/variables.ts';
-import {
-  differing,
-  drifted,
-  driftList,
-  notApplied,
-  wouldWipe,
-  type Difference,
-} from '../record/differences.ts';
+import { keptSecrets, secretsAtRisk, type DesiredFile } from '../content/variables.ts';
+import { differing, drifted, driftList, notApplied, wouldWipe } from '../record/differences.ts';
 import { conditionOf, type Convergence, type Pass, type StatusFields } from '../record/kind.ts';
-import { noteWrite, readFirst, takeOver } from '../record/looks.ts';
+import { noteWrite, readFirst, takeOver } from '../record/observed.ts';
 import type { Memory } from '../record/memory.ts';
 import {
   heldVerdict,
@@ -28,13 +22,26 @@ import type { ManagedResource } from '../record/resource.ts';
 import { notSupported } from '../record/status/gate.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { uploadFingerprint, uploading, uploadOnce } from '../record/uploads.ts';
-import { filesOf, keptFields, ownedBy, planUpdate, type Draft, type Plan } from './draft.ts';
+import {
+  ATTACHMENTS,
+  filesOf,
+  isAsked,
+  ownedBy,
+  planUpdate,
+  unshownIn,
+  urlIn,
+  wholeOf,
+  type Draft,
+  type Managed,
+  type Plan,
+} from './draft.ts';
 
 /** The status of a kind whose record is a box of the service. */
 export type DraftStatus = RecordStatus & {
-  /** `profile`: of a policy box. */
+  /** `profile`: of a policy box, or one of CloudFormation. */
   managed?: { profile?: string[] };
   draftHash?: string;
+  aboutHash?: string;
   files?: { path: string; hmac: string; url: string }[];
 };
 
@@ -44,13 +51,23 @@ export type DraftResource = ManagedResource & { status: DraftStatus };
 /** Memory of such a resource. */
 export interface DraftMemory extends Memory<BoxRecord> {
   readonly uploads: Uploads;
+  /** The provider that the record names, as last seen. */
+  provider: ProviderRecord | undefined;
   /** The draft that was refused with the blobs that status names: these are not believed until it is taken. */
   refusedFiles: string | undefined;
 }
 
 const EVENT_PREFIX = 'events.';
+/** Lists of keys in `status.managed`. */
+const KEYED = ['variables', 'profile', 'members'] as const;
 /** Marks the fingerprint of what the service was asked for and kept. */
 const KEPT = 'kept';
+
+/** What a pass over a draft comes to. */
+export type DraftConvergence<R extends DraftResource> = Convergence<R> & {
+  /** The record is not the draft, and driftPolicy leaves it so. */
+  differs?: boolean;
+};
 
 type DraftPass<R extends DraftResource> = Pass<R, BoxRecord, DraftMemory>;
 
@@ -59,34 +76,24 @@ export async function convergeDraft<R extends DraftResource>(
   pass: DraftPass<R>,
   record: BoxRecord,
   draft: Draft,
-): Promise<Convergence<R>> {
+): Promise<DraftConvergence<R>> {
   const { resource, memory, handle } = pass;
   const { status } = resource;
-  const noted = (path: string): { hmac: string; url: string } | undefined =>
-    memory.refusedFiles === undefined ? status.files?.find((file) => file.path === path) : undefined;
-
+  const { noted, urlOf, managed, plan } = planOf(pass, record, draft);
   for (const file of filesOf(draft)) {
     if (blobOf(file, memory.uploads, noted) === undefined) return uploadOne(pass, file);
   }
-  const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
-  const managed = {
-    variables: status.managed?.variables ?? [],
-    profile: status.managed?.profile ?? [],
-    events: (status.files ?? [])
-      .filter(({ path }) => path.startsWith(EVENT_PREFIX))
-      .map(({ path }) => path.slice(EVENT_PREFIX.length)),
-  };
-  const plan = planUpdate(record, draft, managed, urlOf);
   const settled = (): Convergence<R> => ({
     verdict: verdict('Settled', 'The record is as declared', settledMs(pass)),
-    fields: inPlace(draft, urlOf, record),
+    fields: inPlace(draft, urlOf, record, managed),
   });
 
-  const applied = status.draftHash === draft.hash;
+  const applied = isInPlace(status, draft);
+  const whole = wholeOf(draft);
   const fresh = record.name === pass.marker;
   if (applied && plan.differences.length === 0) {
-    memory.attempts.inForce('content', draft.hash);
-    memory.attempts.succeeded('content', `${draft.hash} ${KEPT}`);
+    memory.attempts.inForce('content', whole);
+    memory.attempts.succeeded('content', `${whole} ${KEPT}`);
     return settled();
   }
   const { drift: policy } = policiesOf(resource, handle, 'Recreate');
@@ -94,46 +101,63 @@ export async function convergeDraft<R extends DraftResource>(
   const isDrift = !fresh && (applied || (status.draftHash === undefined && policy !== 'Correct'));
   if (isDrift && policy !== 'Correct') {
     const drift = leftAlone(pass, plan, policy);
-    return { verdict: drift.verdict, fields: { ...inPlace(draft, urlOf, record), ...drift.fields } };
+    const fields = { ...inPlace<R>(draft, urlOf, record, managed), ...drift.fields };
+    return { verdict: drift.verdict, fields, differs: plan.differences.length > 0 };
   }
   const risk = secretsAtRisk(
     plan.body.variables ?? [],
-    new Set(draft.variables.filter(({ secret }) => secret === true).map(({ key }) => key)),
+    keptSecrets(draft.variables, record.variables ?? [], putThereBy(resource)),
   );
   if (risk.length > 0) return { verdict: wouldWipe(risk), fields: {} };
   const fingerprint = fingerprintOf(draft, plan);
-  if (applied && fingerprint !== draft.hash && saysNotApplied(resource) && !memory.attempts.wasCleared) {
+  if (applied && fingerprint !== whole && saysNotApplied(resource) && !memory.attempts.wasCleared) {
     memory.attempts.closed('content', fingerprint, notApplied(plan.differences));
   }
   const held = memory.attempts.held('content', fingerprint);
   if (held !== undefined) {
     const said = heldVerdict(held, () => differing(held, plan.differences));
     const recheckAfterMs = Math.min(held.retryAfterMs, settledMs(pass));
-    return { verdict: { ...said, recheckAfterMs }, fields: applied ? inPlace(draft, urlOf, record) : {} };
+    return {
+      verdict: { ...said, recheckAfterMs },
+      fields: applied ? inPlace(draft, urlOf, record, managed) : {},
+    };
   }
-  const ours = ownedBy(draft);
-  const newly = {
-    variables: ours.variables.filter((key) => !managed.variables.includes(key)),
-    profile: ours.profile.filter((leaf) => !managed.profile.includes(leaf)),
-  };
-  if (!fresh && newly.variables.length + newly.profile.length > 0 && status.draftHash !== undefined) {
+  const ours = ownedBy(draft, urlOf);
+  const both = KEYED.map((list) => [list, [...new Set([...managed[list], ...ours[list]])]] as const);
+  const isMore = both.some(([list, keys]) => keys.length > managed[list].length);
+  if (!fresh && isMore && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
     takeOver(memory);
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
       fields: {
-        managed: managedKeys({
-          variables: [...managed.variables, ...newly.variables],
-          profile: [...managed.profile, ...newly.profile],
-        }),
+        managed: managedKeys(Object.fromEntries(both)),
       } as StatusFields<R>,
       again: true,
     };
   }
-  const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record));
+  const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record, managed));
   if (unfit !== undefined) return { verdict: unfit, fields: {} };
   const attempt: Attempt = { attempts: memory.attempts, aspect: 'content', fingerprint };
-  return readFirst<R>(memory) ?? put(pass, draft, plan, urlOf, attempt);
+  return readFirst<R>(memory) ?? put(pass, draft, plan, { urlOf, managed }, attempt);
+}
+
+/** What a PUT would bring, and where the files are that it names, as far as they were uploaded. */
+export function planOf<R extends DraftResource>(
+  { resource: { status }, memory }: Pick<DraftPass<R>, 'resource' | 'memory'>,
+  record: BoxRecord,
+  draft: Draft,
+): {
+  plan: Plan;
+  managed: Managed;
+  urlOf: (file: DesiredFile) => EventRecord;
+  noted: (path: string) => { hmac: string; url: string } | undefined;
+} {
+  const noted = (path: string): { hmac: string; url: string } | undefined =>
+    memory.refusedFiles === undefined ? status.files?.find((file) => file.path === path) : undefined;
+  const urlOf = (file: DesiredFile): EventRecord => blobOf(file, memory.uploads, noted) ?? { url: '' };
+  const managed = managedIn(status);
+  return { plan: planUpdate(record, draft, managed, urlOf), managed, urlOf, noted };
 }
 
 async function uploadOne<R extends DraftResource>(
@@ -156,7 +180,7 @@ async function put<R extends DraftResource>(
   pass: DraftPass<R>,
   draft: Draft,
   plan: Plan,
-  urlOf: (file: DesiredFile) => EventRecord,
+  { urlOf, managed }: { urlOf: (file: DesiredFile) => EventRecord; managed: Managed },
   attempt: Attempt,
 ): Promise<Convergence<R>> {
   const { memory, handle, resource } = pass;
@@ -168,8 +192,9 @@ async function put<R extends DraftResource>(
   if (write.kind !== 'ok') {
     const taken = write.kind === 'refused' && write.error.class === 'Conflict';
     if (write.kind === 'refused' && !taken && !isAboutCredentials(write.error) && filesOf(draft).length > 0) {
-      const isNew = memory.refusedFiles !== draft.hash;
-      memory.refusedFiles = draft.hash;
+      const whole = wholeOf(draft);
+      const isNew = memory.refusedFiles !== whole;
+      memory.refusedFiles = whole;
       if (forgetRefused(filesOf(draft), memory.uploads) && isNew) {
         return { verdict: uploading(), fields: {}, again: true, quiet: true };
       }
@@ -182,30 +207,35 @@ async function put<R extends DraftResource>(
   memory.refusedFiles = undefined;
   noteTaken(memory.uploads);
   // What was declared was in place before: the difference is somebody else's doing.
-  const corrected = resource.status.draftHash === draft.hash;
+  const corrected = isInPlace(resource.status, draft);
   const { attempts, fingerprint } = attempt;
-  attempts.accepted('content', fingerprint, { difference: namesOf(plan), correcting: corrected });
   const answer = write.record;
+  // Another name than was sent is a no: it counts as one, as often as it comes.
+  const isRenamed = answer?.name === undefined || answer.name === draft.name;
+  if (isRenamed) {
+    attempts.accepted('content', fingerprint, { difference: namesOf(plan), correcting: corrected });
+  }
   if (answer === undefined) {
     memory.observed = undefined;
     return {
       verdict: verdict('Updating', 'The change was taken; it is read back'),
-      fields: inPlace(draft, urlOf, plan.body),
+      fields: inPlace(draft, urlOf, plan.body, managed),
       again: true,
       corrected,
     };
   }
   memory.observed = { record: answer, startedAt: write.endedAt, takeOver: false };
-  const fields = inPlace<R>(draft, urlOf, answer);
-  if (answer.name !== undefined && answer.name !== draft.name) {
+  const fields = inPlace<R>(draft, urlOf, answer, managed);
+  if (!isRenamed) {
     const said = attempts.refused('content', fingerprint, nameTaken(draft));
-    return { verdict: said, fields: { ...fields, draftHash: undefined } };
+    return { verdict: said, fields: { ...fields, draftHash: undefined, aboutHash: undefined } };
   }
-  const kept = keptFields(answer, draft);
-  if (notShown(answer, draft, urlOf, kept)) {
+  const { kept, others } = unshownIn(answer, draft, managed, urlOf);
+  if (others.length > 0) {
     // It is in place once a read or an answer shows it: until then another try is due, whatever driftPolicy says.
     const said = verdict('Updating', 'The change was taken and does not show yet: it is looked for again');
-    return { verdict: said, fields: { ...fields, draftHash: resource.status.draftHash }, again: true };
+    const { draftHash, aboutHash } = resource.status;
+    return { verdict: said, fields: { ...fields, draftHash, aboutHash }, again: true };
   }
   attempts.inForce('content', fingerprint);
   if (kept.length === 0) {
@@ -213,19 +243,8 @@ async function put<R extends DraftResource>(
   }
   // The service answers that it keeps these: they are not sent again, whatever else is.
   const said = notApplied(kept);
-  attempts.closed('content', `${draft.hash} ${KEPT}`, said);
+  attempts.closed('content', `${wholeOf(draft)} ${KEPT}`, said);
   return { verdict: { ...said, recheckAfterMs: settledMs(pass) }, fields };
-}
-
-/** Whether an answer lacks something of the draft beside the fields that the service keeps. */
-function notShown(
-  answer: BoxRecord,
-  draft: Draft,
-  urlOf: (file: DesiredFile) => EventRecord,
-  kept: readonly Difference[],
-): boolean {
-  const fields = new Set(kept.map(({ field }) => field));
-  return planUpdate(answer, draft, ownedBy(draft), urlOf).differences.some(({ field }) => !fields.has(field));
 }
 
 /** Whether status says of this very declaration that the service keeps its own: known beyond a restart. */
@@ -234,12 +253,44 @@ function saysNotApplied(resource: DraftResource): boolean {
   return ready?.reason === 'NotApplied' && ready.observedGeneration === resource.metadata.generation;
 }
 
+/** Whether a draft is what was put on the record last. */
+export function isInPlace({ draftHash, aboutHash }: DraftStatus, { hash, about }: Draft): boolean {
+  return draftHash === hash && aboutHash === about;
+}
+
+function isAttachment(path: string): boolean {
+  return ATTACHMENTS.some((field) => field === path);
+}
+
+/**
+ * Whether a declared variable that is on the record came from here: it is noted, or the record was never adopted. One that
+ * is taken up again after a restore, or that comes back, is not noted yet.
+ */
+export function putThereBy({ metadata, status }: DraftResource): (key: string) => boolean {
+  const isAdopted = metadata.annotations?.[ANNOTATIONS.adopt] !== undefined;
+  return (key) => !isAdopted || (status.managed?.variables ?? []).includes(key);
+}
+
+/** What status notes as ours. */
+function managedIn({ managed, files = [] }: DraftStatus): Managed {
+  return {
+    variables: managed?.variables ?? [],
+    profile: managed?.profile ?? [],
+    members: managed?.members ?? [],
+    events: files
+      .filter(({ path }) => path.startsWith(EVENT_PREFIX))
+      .map(({ path }) => path.slice(EVENT_PREFIX.length)),
+    attachments: Object.fromEntries(
+      files.filter(({ path }) => isAttachment(path)).map(({ path, hmac, url }) => [path, { hmac, url }]),
+    ),
+  };
+}
+
 /** What the service may keep waits for itself, so that it holds back nothing that the service does take. */
 function fingerprintOf(draft: Draft, plan: Plan): string {
   const onlyAsked =
-    plan.differences.length > 0 &&
-    plan.differences.every(({ field }) => Object.hasOwn(draft.asked, field.split('.', 1)[0] ?? ''));
-  return onlyAsked ? `${draft.hash} ${KEPT}` : draft.hash;
+    plan.differences.length > 0 && plan.differences.every(({ field }) => isAsked(field, draft));
+  return onlyAsked ? `${wholeOf(draft)} ${KEPT}` : wholeOf(draft);
 }
 
 /** What drift comes to where it is not to be put right. */
@@ -264,7 +315,7 @@ function namesOf({ differences }: Plan): string {
 }
 
 /** What status notes as ours, sorted; lists that are empty are left out. */
-function managedKeys(lists: Record<string, string[]>): Record<string, string[]> | undefined {
+function managedKeys(lists: Record<string, readonly string[]>): Record<string, string[]> | undefined {
   const kept = Object.entries(lists).filter(([, keys]) => keys.length > 0);
   if (kept.length === 0) return undefined;
   return Object.fromEntries(kept.map(([name, keys]) => [name, keys.toSorted()]));
@@ -275,16 +326,27 @@ function inPlace<R extends DraftResource>(
   draft: Draft,
   urlOf: (file: DesiredFile) => EventRecord,
   record: BoxRecord,
+  managed: Managed,
 ): StatusFields<R> {
-  const files = filesOf(draft)
-    .map((file) => ({ path: file.path, hmac: file.shown, url: urlOf(file).url }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const { variables, profile } = ownedBy(draft);
+  const { variables, profile, members, attachments } = ownedBy(draft, urlOf);
+  // One that the record names still, whatever is declared now, stays in mind: it is to go, or to come back.
+  const kept = ATTACHMENTS.flatMap((path) => {
+    const before = managed.attachments[path];
+    const isThere = before !== undefined && before.url === urlIn(record[path]);
+    return isThere && before.url !== attachments[path]?.url ? [{ path, ...before }] : [];
+  });
+  const files = [
+    ...filesOf(draft)
+      .filter(({ path }) => !kept.some((one) => one.path === path))
+      .map((file) => ({ path: file.path, hmac: file.shown, url: urlOf(file).url })),
+    ...kept,
+  ].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {
     uri: record.uri,
     draftHash: draft.hash,
+    aboutHash: draft.about,
     files: files.length === 0 ? undefined : files,
-    managed: managedKeys({ variables, profile }),
+    managed: managedKeys({ variables, profile, members }),
     drift: undefined,
   } as StatusFields<R>;
 }

@@ -37,25 +37,26 @@ export async function withAddresses(
       : machines.every(({ addresses }) => addresses !== undefined);
   if (isKnown && memory.addresses === undefined && `${shown?.event}/${shown?.created}` === operation) {
     const ofService = machines.length === 0 ? resource.status.address : undefined;
-    memory.addresses = { operation, byMachine: new Map(), ofService, complete: true };
+    memory.addresses = { operation, byMachine: new Map(), ofService, complete: true, machines: undefined };
   }
   if (memory.addresses !== undefined && memory.addresses.operation !== operation) {
     memory.addresses = undefined;
     attempts.succeeded('read', ADDRESSES);
   }
   const waits = attempts.held('read', ADDRESSES)?.retryAfterMs;
-  const askAgainMs =
-    memory.addresses?.complete === true
-      ? Infinity
-      : (waits ?? (await read(pass, record.id, operation, machines)));
+  const isComplete = memory.addresses?.complete === true;
+  const askAgainMs = isComplete ? Infinity : (waits ?? (await read(pass, record, operation, machines)));
   const { byMachine, ofService } = memory.addresses ?? {};
-  const filled = machines.map(({ addresses: old, ...machine }) => {
+  // Of a record that was read singly since, the machines are newer.
+  if (memory.glances === 0 && memory.addresses !== undefined) memory.addresses.machines = undefined;
+  const running = memory.addresses?.machines ?? machines;
+  const filled = running.map(({ addresses: old, ...machine }) => {
     const addresses = byMachine?.get(machine.name) ?? old;
     return addresses === undefined ? machine : { ...machine, addresses };
   });
   const address = addressOf(filled) ?? ofService;
   return {
-    fields: { ...fields, ...(machines.length === 0 ? {} : { machines: filled }), address },
+    fields: { ...fields, ...(running.length === 0 ? {} : { machines: filled }), address },
     askAgainMs,
   };
 }
@@ -63,12 +64,12 @@ export async function withAddresses(
 /** Reads the running service; answers when to ask again. */
 async function read(
   { memory, handle, priority, signal }: InstancePass,
-  id: string,
+  record: InstanceRecord,
   operation: string,
-  machines: NonNullable<InstanceFields['machines']>,
+  shown: NonNullable<InstanceFields['machines']>,
 ): Promise<number> {
   const { attempts } = memory;
-  const found = await handle.client.instances.service(id, { priority, signal });
+  const found = await handle.client.instances.service(record.id, { priority, signal });
   if (found.kind !== 'found') {
     const said = verdict('Unknown', 'The running service could not be read');
     const mayPass = found.kind === 'unknown' && found.error.class !== 'NeedsUser';
@@ -77,7 +78,11 @@ async function read(
       : attempts.missed('read', ADDRESSES, said);
     return recheckAfterMs;
   }
-  const seen = (found.record.machines ?? []).flatMap(machineOf);
+  const seen = (found.record.machines ?? [])
+    .flatMap(machineOf)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  // What a list told of the end says nothing of machines: those of the record are from before.
+  const machines = memory.glances === 0 ? shown : seen;
   const byMachine = new Map(seen.map(({ name, addresses }) => [name, addresses]));
   const { address } = found.record;
   const ofService = typeof address === 'string' && address !== '' ? address.slice(0, 256) : undefined;
@@ -85,7 +90,13 @@ async function read(
     machines.length === 0
       ? ofService !== undefined
       : machines.every(({ name, addresses }) => (byMachine.get(name) ?? addresses) !== undefined);
-  memory.addresses = { operation, byMachine, ofService, complete };
+  memory.addresses = {
+    operation,
+    byMachine,
+    ofService,
+    complete,
+    machines: memory.glances === 0 ? undefined : machines,
+  };
   if (complete) {
     attempts.succeeded('read', ADDRESSES);
     return Infinity;

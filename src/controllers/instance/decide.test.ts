@@ -7,6 +7,7 @@ import type { Verdict } from '../record/status/verdict.ts';
 import { GRACE_MS } from './aspects/lease.ts';
 import { choose, type AspectStates, type InstanceAspect, type InstanceStep } from './aspects/state.ts';
 import { decideInstance, type Decision, type InstanceObservation } from './decide.ts';
+import type { Scheduled } from './lease/scheduled.ts';
 import type { WantedLease } from './lease/terms.ts';
 import type { PutPlan } from './put/plan.ts';
 
@@ -54,10 +55,12 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     now: NOW,
     lease: undefined,
     leaseHeld: false,
+    scheduled: undefined,
     leaseMissing: undefined,
     contentWaits: undefined,
     leaseToTakeOff: false,
     armedHash: 'armed',
+    nextLook: { afterMs: 5_000, isLearnt: false },
     plan: { ...PLAN, ...plan },
     missingFile: undefined,
     hash: 'h1',
@@ -134,6 +137,7 @@ function lease(expire: number, operation: WantedLease['operation'] = 'Shutdown',
     operation,
     expire,
     isNew,
+    scheduled: undefined,
   };
 }
 const onRecord = (expire: number, operation = 'shutdown', released = false): LeaseRecord => ({
@@ -257,7 +261,44 @@ describe('a request', () => {
   });
 });
 
+/** A schedule that says so until a minute from now. */
+const now = (power: 'Running' | 'Stopped'): Scheduled => ({
+  kind: 'now',
+  lease: 'office',
+  power,
+  since: '2026-01-01T07:00:00Z',
+  until: NOW + 60_000,
+});
+
 describe('power', () => {
+  const left: Scheduled = { kind: 'left', power: 'Running', since: undefined };
+  const unknownZone: Scheduled = { kind: 'unknownZone', message: 'no such zone' };
+
+  it.each<[string, Scheduled, 'Running' | 'Stopped', string, string]>([
+    ['done+deploy', now('Stopped'), 'Running', 'armed', 'shutdown'],
+    ['done+shutdown', now('Running'), 'Stopped', 'armed', 'poweron'],
+    // It counts before a lease that has ended as well.
+    ['done+shutdown', now('Running'), 'Stopped', 'released:armed', 'poweron'],
+    ['done+deploy', now('Running'), 'Stopped', 'armed', 'Settled'],
+    ['done+shutdown', now('Stopped'), 'Running', 'armed', 'ShutDown'],
+    ['unavailable+poweron', now('Running'), 'Running', 'armed', 'OperationFailed'],
+    ['done+deploy', left, 'Stopped', 'armed', 'Settled'],
+    ['done+shutdown', left, 'Running', 'armed', 'ShutDown'],
+    ['done+deploy', unknownZone, 'Stopped', 'armed', 'NotSupported'],
+  ])('%s with schedule %o, powerState %s, armed %s: %s', (pair, scheduled, powerState, armed, expected) => {
+    expect(said({ pair, scheduled, spec: { powerState }, status: { armed } })).toBe(expected);
+  });
+
+  it('is switched by a schedule whatever driftPolicy says, and corrected in between where it says so', () => {
+    const off: Seen = { pair: 'done+shutdown', scheduled: now('Running') };
+    expect(said(off)).toBe('poweron');
+    expect(decide({ ...off, drift: 'Report' })).toMatchObject({
+      drift: [{ field: 'schedule', want: 'Running', have: 'Stopped' }],
+    });
+    expect(said({ ...off, drift: 'Report', armedHash: 'another switch' })).toBe('poweron');
+    expect(said({ ...off, drift: 'Ignore', armedHash: 'another switch' })).toBe('poweron');
+  });
+
   it('follows powerState, and is not managed without one', () => {
     expect(said({ spec: { powerState: 'Stopped' } })).toBe('shutdown');
     expect(said({ pair: 'done+shutdown', spec: { powerState: 'Running' } })).toBe('poweron');

@@ -9,7 +9,9 @@ import { decideLease, decideLeaseEnd, isLeftToService, releasedNow } from './asp
 import { decidePower, isHeldByLease } from './aspects/power.ts';
 import { decideRequests } from './aspects/requests.ts';
 import type { AspectStates } from './aspects/state.ts';
+import type { Scheduled } from './lease/scheduled.ts';
 import { readLease, type WantedLease } from './lease/terms.ts';
+import type { NextLook } from './operation/durations.ts';
 import { pairOf, phaseOf, reasonOfRunning, type Pair } from './pair.ts';
 import type { PutPlan } from './put/plan.ts';
 
@@ -24,6 +26,8 @@ export interface InstanceObservation {
   lease: WantedLease | undefined;
   /** The lease's source is paused with a change that waits, or cannot be read here. */
   leaseHeld: boolean;
+  /** What the schedule of the lease says of the machines. */
+  scheduled: Scheduled | undefined;
   /** Why the lease that `leaseRef` names is not there; what stands on the record stays. */
   leaseMissing: string | undefined;
   /** The lease of the record came from a source that is gone, by which it is to be taken off. */
@@ -63,6 +67,8 @@ export interface InstanceObservation {
   timeoutMs: number;
   /** When the running operation began, milliseconds, where that is known. */
   runningSince: number | undefined;
+  /** When the running operation can have ended. */
+  nextLook: NextLook;
   poll: { processingMs: number; settledMs: number };
   /** The service does not keep the lease that was put on the record. */
   leaseNotKept: boolean;
@@ -123,7 +129,7 @@ function decideRunning(
 ): Verdict {
   const { runningSince, timeoutMs, now, poll } = seen;
   if (runningSince === undefined || now - runningSince <= timeoutMs) {
-    return verdict(reason, `Waits for the end of ${pair.event}`, poll.processingMs);
+    return verdict(reason, `Waits for the end of ${pair.event}`, seen.nextLook.afterMs);
   }
   const laterMs = lookAgainMs(now - runningSince, poll.processingMs, poll.settledMs);
   const stuck = `${pair.event} runs longer than operationTimeout (${seen.spec.operationTimeout})`;
@@ -164,6 +170,11 @@ function settled(seen: InstanceObservation, online: boolean): Verdict {
     const message =
       'The lease has ended and was carried out: change the lease or powerState, or renew it, to arm it anew';
     return verdict('LeaseReleased', message, settledMs);
+  }
+  const { scheduled } = seen;
+  if (!online && scheduled?.kind === 'now') {
+    const message = `The instance is shut down until the schedule of InstanceLease "${scheduled.lease}" powers it on`;
+    return verdict('ShutDown', message, settledMs);
   }
   return online
     ? verdict('Settled', 'The instance is online, as declared', settledMs)

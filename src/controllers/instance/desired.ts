@@ -4,8 +4,10 @@ import type { InstanceLease } from '../../api/instance-lease.ts';
 import type { PolicyBox } from '../../api/policy-box.ts';
 import { ANNOTATIONS, REQUEST_ANNOTATIONS, type RequestedOperation } from '../../api/names.ts';
 import { tokenOf } from '../../api/tokens.ts';
+import type { Unsuited } from '../../api/unsuited.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { parseRfc3339 } from '../../base/rfc3339.ts';
+import type { Schedules } from '../../base/weekly.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import { nestedIn } from '../box/index.ts';
 import type { KindCache } from '../cache.ts';
@@ -16,7 +18,9 @@ import { conditionOf, type Misfit, type Pass, type Resolution } from '../record/
 import { plainIdProblem } from '../record/plain-id.ts';
 import { verdict, type Verdict } from '../record/status/verdict.ts';
 import { finalNameOf } from '../record/resource.ts';
+import { scheduledBy, type Scheduled } from './lease/scheduled.ts';
 import { awaitedLease, leaseSourceOf, type LeaseChoice } from './lease/source.ts';
+import { doubtsOf, unfitFor } from './fit.ts';
 import type { LeaseSource } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 import { nestedDrafts, type NestedDraft } from './nested.ts';
@@ -40,7 +44,11 @@ export interface DesiredInstance {
   hash: string;
   tags: readonly string[];
   lease: LeaseChoice;
+  /** What the schedule of the lease says of the machines. */
+  scheduled: Scheduled | undefined;
   requests: Partial<Record<RequestedOperation, string>>;
+  /** What boxes do not have that are known only by their ids. */
+  doubts: readonly Unsuited[];
   operationTimeoutMs: number;
 }
 
@@ -51,6 +59,7 @@ export interface InstanceReferences {
   boxes: KindCache<Box>;
   policyBoxes: KindCache<PolicyBox>;
   leases: KindCache<InstanceLease>;
+  schedules: Schedules;
 }
 
 const NONE = { kind: 'ready' as const, variables: [] };
@@ -76,6 +85,10 @@ export async function resolveInstance(
     const unknown = await unknownId(pass);
     if (unknown !== undefined) return { kind: 'waiting', verdict: unknown };
   }
+  if (!exists) {
+    const unfit = await unfitFor('deploy', pass, references);
+    if (unfit !== undefined) return { kind: 'waiting', verdict: unfit };
+  }
   const { digest } = context;
   const domain = domainOf(resource);
   const resolveContext = {
@@ -92,7 +105,13 @@ export async function resolveInstance(
   // An instance that is in place waits for its variables with nothing but these.
   const applied = exists ? status.appliedHash : undefined;
   if (variables.kind === 'waiting' && applied === undefined) return variables;
-  const resolved = variables.kind === 'waiting' ? [] : variables.variables;
+  const all = variables.kind === 'waiting' ? [] : variables.variables;
+  const hashed = digest.shown(domain, 'appliedHash', digest.of('variables', hashOfVariables(all)));
+  const isChange =
+    variables.kind === 'ready' && applied !== undefined && applied !== hashed && digest.knows(applied);
+  const unfit = isChange ? await unfitFor('change', pass, references) : undefined;
+  const contentWaits = variables.kind === 'waiting' ? variables.verdict : unfit;
+  const resolved = contentWaits === undefined ? all : [];
   // Once deployed they are read once more a process, and are not missed: the service may still quote them.
   const policyVariables =
     exists && pass.memory.policySecretsKnown
@@ -102,11 +121,15 @@ export async function resolveInstance(
   pass.memory.policySecretsKnown = true;
 
   const lease = leaseSourceOf(resource, references.leases, pass.handle.defaults.deletionPolicy);
+  const scheduled = scheduledBy(lease, status.lease?.source, references.schedules, pass.now);
   if (!exists) {
     const awaited = awaitedLease(resource, references.leases);
     if (awaited !== undefined) return waiting(`spec.leaseRef: ${awaited}`);
     const past = lease.kind === 'source' ? pastLease(lease.source, pass.now) : undefined;
     if (past !== undefined) return { kind: 'waiting', verdict: verdict('Refused', past) };
+    if (scheduled?.kind === 'unknownZone') {
+      return { kind: 'waiting', verdict: verdict('NotSupported', scheduled.message) };
+    }
   }
   return {
     kind: 'ready',
@@ -116,15 +139,14 @@ export async function resolveInstance(
       policyBoxId,
       ...contentOf(resource, references, digest),
       variables: resolved,
-      contentWaits: variables.kind === 'waiting' ? variables.verdict : undefined,
+      contentWaits,
       policyVariables: exists || policyVariables.kind === 'waiting' ? [] : policyVariables.variables,
-      hash:
-        variables.kind === 'waiting' && applied !== undefined
-          ? applied
-          : digest.shown(domain, 'appliedHash', digest.of('variables', hashOfVariables(resolved))),
+      hash: contentWaits !== undefined && applied !== undefined ? applied : hashed,
       tags: spec.tags,
       lease,
+      scheduled,
       requests: requestsOf(resource),
+      doubts: await doubtsOf(pass, references),
       operationTimeoutMs: parseDuration(spec.operationTimeout),
     },
   };

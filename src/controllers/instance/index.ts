@@ -1,6 +1,5 @@
 /** What other kinds may use of the Instance's. */
-export { leaseSourceOf } from './lease/source.ts';
-export { termsHash } from './lease/terms.ts';
-export { instanceKind } from './kind.ts';
-export { NESTED_LIMIT } from './nested.ts';
-export type { InstanceMemory } from './memory.ts';
+export { unknownZone } from './lease/scheduled.ts';
+export { isKept, leaseSourceOf } from './lease/source.ts';
+export { operationOf, termsHash } from './lease/terms.ts';
+export { wireInstance } from './wiring.ts';

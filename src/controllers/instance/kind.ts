@@ -4,19 +4,22 @@ import type { RequestedOperation } from '../../api/names.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import type { ResourceType } from '../../kube/index.ts';
 import type { InstanceRecord, Write } from '../../service/index.ts';
-import { upload } from '../content/uploads.ts';
+import { uploadFirst } from '../content/uploads.ts';
 import type { DesiredVariable } from '../content/variables.ts';
 import type { OperatorContext } from '../context.ts';
 import type { CreateIntent } from '../record/identity/intent.ts';
+import { ofWorkspace } from '../record/listing.ts';
 import type { IntentExtras, Pass, RecordKind, RemovalStep } from '../record/kind.ts';
 import { policiesOf } from '../record/policies.ts';
 import { aspectIn } from './aspects/state.ts';
 import { misfitOf, resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
 import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
-import { expireOf, termsHash, wireLease } from './lease/terms.ts';
+import { expireOf, operationOf, termsHash, wireLease } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
-import { pairOf, phaseOf } from './pair.ts';
+import { Durations } from './operation/durations.ts';
+import { noteRunning, ranMs } from './operation/running.ts';
+import { pairOf, phaseOf, sameOperation } from './pair.ts';
 import { managedOf } from './put/managed.ts';
 import { decideRemoval } from './removal.ts';
 import { INSTANCE_FORGOTTEN, INSTANCE_GONE, projectInstance } from './status.ts';
@@ -30,10 +33,11 @@ export function instanceKind(options: {
   references: InstanceReferences;
 }): RecordKind<Instance, InstanceRecord, DesiredInstance, InstanceMemory> {
   const { context, references } = options;
-  const convergence = new InstanceConvergence(context);
+  const durations = new Durations();
+  const convergence = new InstanceConvergence(context, durations);
   return {
     type: options.type,
-    family: 'instances',
+    listing: ofWorkspace('instances'),
     noun: 'instance',
     onMissing: 'Hold',
     forgotten: INSTANCE_FORGOTTEN,
@@ -49,6 +53,8 @@ export function instanceKind(options: {
       };
     },
     showsNothingNew: instanceUnchanged,
+    ended: instanceEnded,
+    runs: (record) => pairOf(record).state === 'processing',
     meant: meantBy,
     aspectIn,
     stateOf,
@@ -77,7 +83,7 @@ export function instanceKind(options: {
     // Only what was terminated is deleted.
     mayBeDeleted: ({ status }) =>
       phaseOf({ state: status.state ?? '', event: status.operation?.event ?? '' }) === 'Terminated',
-    removal: (pass, record) => Promise.resolve(removal(pass, record)),
+    removal: (pass, record) => Promise.resolve(removal(pass, record, durations)),
     remove,
   };
 }
@@ -90,6 +96,26 @@ function instanceUnchanged(entry: InstanceRecord, known: InstanceRecord): boolea
   const [now, before] = [pairOf(entry), pairOf(known)];
   if (now.event === '' || now.state !== before.state || now.event !== before.event) return false;
   return now.state === 'processing' || (entry.updated !== undefined && entry.updated === known.updated);
+}
+
+/** What a deploy brings, and the service may have kept in another way: an entry without it shows too little. */
+const BROUGHT = ['tags', 'variables', 'lease'] as const;
+
+/**
+ * The record once what ran has brought the instance online, or, while it is deleted, has ended at all: the rest of it is
+ * then as it was, or of no matter, and the machines are read with their addresses.
+ */
+function instanceEnded(
+  entry: InstanceRecord,
+  known: InstanceRecord,
+  deleting: boolean,
+): InstanceRecord | undefined {
+  const [now, before] = [pairOf(entry), pairOf(known)];
+  if (now.event === '' || before.state !== 'processing') return undefined;
+  if (!sameOperation(now.event, before.event)) return undefined;
+  const isWhole = BROUGHT.every((part) => known[part] === undefined || entry[part] !== undefined);
+  const isEnd = deleting ? now.state !== 'processing' : phaseOf(now) === 'Online' && isWhole;
+  return isEnd ? { ...known, ...entry, operation: { ...known.operation, ...entry.operation } } : undefined;
 }
 
 /** Whether variables, tags, power, lease and requests are those that were carried out. */
@@ -108,10 +134,10 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
 }
 
 /** Hash of what says when machines run, as declared now. */
-function armedNow(instance: Instance, { lease }: DesiredInstance): string {
+function armedNow(instance: Instance, { lease, scheduled }: DesiredInstance): string {
   const isAway = lease.kind === 'unreadable' || lease.kind === 'waiting';
   const kept = isAway ? instance.status.lease?.source?.terms : undefined;
-  return armedHash(instance, lease.kind === 'source' ? termsHash(lease.source) : kept);
+  return armedHash(instance, lease.kind === 'source' ? termsHash(lease.source) : kept, scheduled);
 }
 
 /** The lease's end counts from the intent and is noted there, as is where the lease comes from. */
@@ -130,13 +156,9 @@ async function deploy(
 ): Promise<Write<InstanceRecord>> {
   const { handle, memory, marker, owner, signal, priority, resource } = pass;
   const { client } = handle;
-  for (const { file } of [...desired.variables, ...desired.policyVariables]) {
-    if (file === undefined || memory.uploads.get(file.path)?.hmac === file.hmac) continue;
-    const write = await upload(handle, file, memory.uploads, signal);
-    if (write.kind === 'ok') continue;
-    // No deploy was sent: whatever became of the upload, it can be made again.
-    return write.kind === 'refused' ? write : { kind: 'notSent', error: write.error };
-  }
+  const files = [...desired.variables, ...desired.policyVariables].map(({ file }) => file);
+  const unsent = await uploadFirst(pass, files);
+  if (unsent !== undefined) return unsent;
   const wire = ({ wire: variable, file }: DesiredVariable): DesiredVariable['wire'] =>
     file === undefined ? variable : { ...variable, value: memory.uploads.get(file.path)?.blob.url };
   const source = desired.lease.kind === 'source' ? desired.lease.source : undefined;
@@ -152,7 +174,7 @@ async function deploy(
       policy_box: { id: desired.policyBoxId ?? '', variables: desired.policyVariables.map(wire) },
       automatic_updates: 'off',
       instance_tags: [marker, ...desired.tags.filter((tag) => tag !== marker)],
-      ...(source === undefined ? {} : { lease: wireLease({ operation: source.terms.operation, expire }) }),
+      ...(source === undefined ? {} : { lease: wireLease({ operation: operationOf(source.terms), expire }) }),
       ...(resource.spec.ipv4Address === undefined ? {} : { ipv4_address: resource.spec.ipv4Address }),
     },
     { signal, priority },
@@ -162,16 +184,22 @@ async function deploy(
   return write;
 }
 
-function removal(pass: InstancePass, record: InstanceRecord): RemovalStep<Instance> {
-  const { resource, memory, handle, now } = pass;
+function removal(pass: InstancePass, record: InstanceRecord, durations: Durations): RemovalStep<Instance> {
+  const { resource, memory, handle } = pass;
+  const now = handle.client.stamp();
+  noteRunning(pass, record, durations, now);
   const step = decideRemoval({
     instance: resource,
     record,
     deletion: policiesOf(resource, handle, 'Hold').deletion,
     isRefused: (how) => memory.attempts.conflicts('deletion', how, stateOf(record)) > 0,
     terminateNoted: memory.terminateNoted,
-    now,
+    waitedMs: now - memory.deletes.begin(false, now),
     poll: handle.poll,
+    nextLook: durations.nextLook(handle.endpoint, record, {
+      ranMs: ranMs(memory, now),
+      pollMs: handle.poll.processingMs,
+    }),
   });
   if (step.kind === 'note') memory.terminateNoted = step.fields.terminateTries;
   return step;

@@ -2,6 +2,7 @@ import type { Instance } from '../../api/instance.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { Uploads } from '../content/uploads.ts';
 import type { Memory } from '../record/memory.ts';
+import type { DeclaredRecord } from './fit.ts';
 
 /** Where a machine can be reached, as status shows it. */
 type Addresses = NonNullable<Instance['status']['machines']>[number]['addresses'];
@@ -13,6 +14,8 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   deployedHash: string | undefined;
   /** Whether this process has read the secrets of `policyVariables`, which are sent only once. */
   policySecretsKnown: boolean;
+  /** What boxes declare that are known only by their ids, by id. */
+  readonly declared: Map<string, DeclaredRecord>;
   /** The operation that this process has noted in status, and how sending it ended. */
   operation: SentOperation | undefined;
   /** Keyed hash of the variables that the last PUT of this process brought; `whileDown`: a power-on applies them. */
@@ -26,11 +29,15 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
     | {
         operation: string;
         byMachine: ReadonlyMap<string, Addresses | undefined>;
+        /** The machines themselves, where the record that is known does not show them. */
+        machines: NonNullable<Instance['status']['machines']> | undefined;
         /** The one of a service without machines. */
         ofService: string | undefined;
         complete: boolean;
       }
     | undefined;
+  /** The switch of a schedule that power was last decided by, RFC 3339. */
+  switched: string | undefined;
   /** Since when a power-on waits for content, monotonic milliseconds. */
   powerOnSince: number | undefined;
   /** The operation that is seen running, and since when this process sees it, monotonic milliseconds. */

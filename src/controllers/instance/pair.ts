@@ -93,7 +93,8 @@ export function sameOperation(a: string, b: string): boolean {
   return baseEvent(a) === baseEvent(b);
 }
 
-function baseEvent(event: string): string {
+/** The name that an operation has however it was asked for, and whether it runs or has ended. */
+export function baseEvent(event: string): string {
   return event.replace(/^force_|_service$/g, '');
 }
 

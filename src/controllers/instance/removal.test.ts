@@ -3,7 +3,6 @@ import type { Instance } from '../../api/instance.ts';
 import { decideRemoval, type RemovalObservation } from './removal.ts';
 
 const MINUTE = 60_000;
-const DELETED_AT = Date.parse('2026-01-01T00:00:00Z');
 
 function remove(
   pair: string,
@@ -21,8 +20,9 @@ function remove(
     deletion: 'Delete',
     isRefused: () => false,
     terminateNoted: undefined,
-    now: DELETED_AT,
+    waitedMs: 0,
     poll: { processingMs: 5_000, settledMs: 600_000 },
+    nextLook: { afterMs: 5_000, isLearnt: false },
     ...rest,
   });
   if (step.kind === 'send') return step.how;
@@ -40,7 +40,7 @@ describe('deleting an instance', () => {
   });
 
   it('waits for what runs, and forces it only when told after how long', () => {
-    const late = { now: DELETED_AT + 16 * MINUTE };
+    const late = { waitedMs: 16 * MINUTE };
     expect(remove('processing+deploy', late)).toBe('Deleting');
     expect(remove('processing+deploy', { ...late, force: '15m' })).toBe('force_terminate');
     expect(remove('processing+deploy', { force: '15m' })).toBe('Deleting');

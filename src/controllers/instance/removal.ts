@@ -4,6 +4,7 @@ import { parseDuration } from '../../base/duration.ts';
 import type { InstanceRecord } from '../../service/index.ts';
 import type { RemovalStep } from '../record/kind.ts';
 import { verdict } from '../record/status/verdict.ts';
+import type { NextLook } from './operation/durations.ts';
 import { pairOf, phaseOf, type Pair } from './pair.ts';
 
 /** Terminate is sent this often to an instance whose terminate failed, before force. */
@@ -18,20 +19,21 @@ export interface RemovalObservation {
   /** Whether the service has answered this call with 409 in this very state. */
   isRefused: (how: string) => boolean;
   terminateNoted: number | undefined;
-  /** Wall time, milliseconds. */
-  now: number;
+  /** For how long this process has seen the resource being deleted, milliseconds. */
+  waitedMs: number;
+  /** When the running operation can have ended. */
+  nextLook: NextLook;
   /** How often the service is looked at, milliseconds. */
   poll: { processingMs: number; settledMs: number };
 }
 
 /** What a deletion does next, by the pair. Pure. */
 export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
-  const { instance, record } = seen;
+  const { instance, record, waitedMs } = seen;
   const pair = pairOf(record);
   const phase = phaseOf(pair);
   const { forceTerminateAfter } = instance.spec;
   const forceMs = forceTerminateAfter === undefined ? undefined : parseDuration(forceTerminateAfter);
-  const waitedMs = Math.max(0, seen.now - Date.parse(instance.metadata.deletionTimestamp ?? '')) || 0;
   const laterMs = lookAgainMs(waitedMs, seen.poll.processingMs, seen.poll.settledMs);
 
   if (phase === 'Terminated') {
@@ -42,8 +44,13 @@ export function decideRemoval(seen: RemovalObservation): RemovalStep<Instance> {
     const hint = forceMs === undefined ? '; spec.forceTerminateAfter would end it' : '';
     const message = `Waits for the end of ${pair.event} on the service${hint}`;
     const forcedInMs = forceMs === undefined ? Infinity : forceMs - waitedMs + 1;
-    const recheckAfterMs = Math.min(laterMs, forcedInMs);
-    return { kind: 'wait', verdict: verdict('Deleting', message, recheckAfterMs) };
+    // What has run for long is looked at ever less often.
+    const recheckAfterMs = Math.min(
+      laterMs > seen.poll.processingMs ? laterMs : seen.nextLook.afterMs,
+      forcedInMs,
+    );
+    const said = verdict('Deleting', message, recheckAfterMs);
+    return { kind: 'wait', verdict: said, ...(seen.nextLook.isLearnt ? { quiet: true } : {}) };
   }
   const failedTerminate = pair.state === 'unavailable' && /^terminate(_service)?$/.test(pair.event);
   const isRefused = phase !== 'Online' && seen.isRefused('terminate');

@@ -19,6 +19,7 @@ export const INSTANCE_FORGOTTEN = [
   'currentOperation',
   'lastOperation',
   'appliedHash',
+  'appliedOperation',
   'pendingHash',
   'handledRequests',
   'refusedRequest',

@@ -1,2 +1,2 @@
 /** What others may use of the InstanceLease's. */
-export { InstanceLeaseReconciler } from './reconciler.ts';
+export { wireInstanceLease } from './wiring.ts';

@@ -1,35 +1,45 @@
 import { parseRfc3339, rfc3339 } from '../../base/rfc3339.ts';
-import type { InstanceLease } from '../../api/instance-lease.ts';
+import type { InstanceLease, LeaseTerms } from '../../api/instance-lease.ts';
 import type { Instance } from '../../api/instance.ts';
 import { ANNOTATIONS } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { Schedules } from '../../base/weekly.ts';
 import type { ReconcileContext, Result } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
-import { leaseSourceOf, termsHash } from '../instance/index.ts';
+import { isKept, leaseSourceOf, operationOf, termsHash, unknownZone } from '../instance/index.ts';
 import { Attempts } from '../record/attempts.ts';
+import { holding, isHeld, lettingGo, patchMetadata } from '../record/metadata.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { isPaused } from '../record/policies.ts';
+import { inUse } from '../record/status/in-use.ts';
 import { problemsVerdict } from '../record/status/problems.ts';
 import { StatusWriter } from '../record/status/writer.ts';
 import { verdict, type ExtraCondition, type Verdict } from '../record/status/verdict.ts';
 
+type Context = Pick<
+  OperatorContext,
+  'clock' | 'installation' | 'kube' | 'log' | 'random' | 'recorder' | 'secrets'
+>;
+
 /**
  * Says how a lease stands: which instance has it, until when, and whether it was carried out. Writes nothing to
- * the service: the Instance controller puts the lease on the record.
+ * the service: the Instance controller puts the lease on the record. A lease that an Instance names by leaseRef is not
+ * deleted before that Instance has let go of it.
  */
 export class InstanceLeaseReconciler {
-  readonly #context: Pick<OperatorContext, 'clock' | 'random'>;
+  readonly #context: Context;
   readonly #clock: OperatorContext['clock'];
   readonly #leases: KindCache<InstanceLease>;
   readonly #instances: KindCache<Instance>;
   readonly #status: StatusWriter<Cached<InstanceLease>>;
   readonly #guard: PassGuard<Cached<InstanceLease>>;
+  readonly #schedules = new Schedules();
   /** By key; a new uid starts anew. */
   readonly #attempts = new Map<string, { uid: string; attempts: Attempts }>();
 
   constructor(options: {
-    context: Pick<OperatorContext, 'clock' | 'kube' | 'log' | 'random' | 'recorder' | 'secrets'>;
+    context: Context;
     leases: KindCache<InstanceLease>;
     instances: KindCache<Instance>;
   }) {
@@ -44,15 +54,18 @@ export class InstanceLeaseReconciler {
 
   async reconcile(key: string, run: ReconcileContext): Promise<Result> {
     const lease = this.#leases.get(key);
-    if (lease === undefined || lease.metadata.deletionTimestamp !== undefined) {
+    if (lease === undefined || (isDeleting(lease) && !isHeld(lease.metadata))) {
       this.#attempts.delete(key);
       return {};
     }
     const { attempts } = this.#memory(key, lease.metadata.uid);
     attempts.wish(lease.metadata.annotations?.[ANNOTATIONS.requestedAt], lease.status.lastHandledRequest);
     return this.#guard.run(lease, attempts, run, async () => {
-      const found =
-        lease.problems === undefined
+      const users = this.#users(lease);
+      if (await this.#hold(lease, users, run)) return {};
+      const found = isDeleting(lease)
+        ? { verdict: this.#heldBack(users), fields: {} }
+        : lease.problems === undefined
           ? this.#look(lease)
           : { verdict: problemsVerdict(lease.problems), fields: {} };
       await this.#status.write(lease, found, run.signal);
@@ -60,6 +73,50 @@ export class InstanceLeaseReconciler {
         ? {}
         : { requeueAfterMs: found.verdict.recheckAfterMs };
     });
+  }
+
+  /** Instances that name it by leaseRef. */
+  #named({ metadata: { namespace, name } }: InstanceLease): Cached<Instance>[] {
+    return this.#instances.referrers('InstanceLease', namespace, name);
+  }
+
+  /** Those of them that have it, or may have been deployed with it. */
+  #users(lease: Cached<InstanceLease>): string[] {
+    // Which instance a lease is for that does not fit its schema, nobody can tell.
+    const isFor = (name: string): boolean =>
+      lease.problems !== undefined || lease.spec.instanceRef.name === name;
+    const mayHave = ({ metadata, status }: Instance): boolean =>
+      status.id === undefined && isHeld(metadata) && isFor(metadata.name);
+    return this.#named(lease)
+      .filter((instance) => isKept(instance, lease) || mayHave(instance))
+      .map(({ metadata }) => `Instance/${metadata.name}`)
+      .toSorted();
+  }
+
+  /** Takes hold of a lease that is named, and lets go of one that is deleted and not used. Answers whether it goes. */
+  async #hold(
+    lease: Cached<InstanceLease>,
+    users: readonly string[],
+    { signal }: ReconcileContext,
+  ): Promise<boolean> {
+    const { metadata } = lease;
+    const isDeleted = isDeleting(lease);
+    if (isDeleted ? users.length > 0 : isHeld(metadata) || this.#named(lease).length === 0) return false;
+    const { installation, kube } = this.#context;
+    if (installation.unconfirmed !== undefined) return false;
+    const { type } = this.#leases.informer;
+    const remember = (raw: object): void => this.#leases.remember(raw);
+    await patchMetadata(kube, type, { metadata }, isDeleted ? lettingGo(metadata) : holding(metadata), {
+      signal,
+      remember,
+    });
+    return isDeleted;
+  }
+
+  #heldBack(users: readonly string[]): Verdict {
+    const { unconfirmed } = this.#context.installation;
+    if (unconfirmed !== undefined) return verdict('Conflict', unconfirmed);
+    return inUse(users, undefined, ', or remove their spec.leaseRef');
   }
 
   #memory(key: string, uid: string): { uid: string; attempts: Attempts } {
@@ -105,6 +162,11 @@ export class InstanceLeaseReconciler {
   ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
     const renew = lease.metadata.annotations?.[ANNOTATIONS.renew];
     const paused = isPaused(lease);
+    const { schedule } = lease.spec;
+    if (schedule !== undefined && this.#schedules.at(schedule, this.#clock.now()) === undefined) {
+      const message = unknownZone(lease.metadata.name, schedule.timeZone);
+      return { verdict: verdict('NotSupported', message), fields: { nextChange: undefined as never } };
+    }
     const terms = termsHash({
       kind: 'InstanceLease',
       name: lease.metadata.name,
@@ -135,7 +197,7 @@ export class InstanceLeaseReconciler {
       return { verdict: verdict('WaitingForReference', untaken(instance)), fields: {} };
     }
     const { id } = instance.status;
-    const onRecord = shown?.expire === source.expire && shown?.operation === lease.spec.operation;
+    const onRecord = shown?.expire === source.expire && shown?.operation === operationOf(lease.spec);
     const fields: Partial<InstanceLease['status']> = {
       expireAt: source.expire as string,
       wanted: terms,
@@ -161,7 +223,31 @@ export class InstanceLeaseReconciler {
       const message = `Waits until the lease stands on the record of Instance "${name}"`;
       return { verdict: verdict('WaitingForReference', message), fields };
     }
+    if (schedule !== undefined) return this.#scheduled(lease, schedule, fields);
     return this.#warning(lease, source.expire, fields);
+  }
+
+  #scheduled(
+    lease: InstanceLease,
+    schedule: NonNullable<LeaseTerms['schedule']>,
+    fields: Partial<InstanceLease['status']>,
+  ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
+    if (isPaused(lease)) {
+      const message = 'Paused: the schedule switches nothing, and the instance stays as it is';
+      return {
+        verdict: { ...verdict('Paused', message), keepsReady: true },
+        fields: { ...fields, nextChange: undefined as never },
+      };
+    }
+    const inForce = verdict('Settled', 'The schedule is in force');
+    const now = this.#clock.now();
+    const until = this.#schedules.at(schedule, now)?.until;
+    if (until === undefined)
+      return { verdict: inForce, fields: { ...fields, nextChange: undefined as never } };
+    return {
+      verdict: { ...inForce, recheckAfterMs: until - now + 500 },
+      fields: { ...fields, nextChange: rfc3339(until) },
+    };
   }
 
   #warning(
@@ -170,7 +256,8 @@ export class InstanceLeaseReconciler {
     fields: Partial<InstanceLease['status']>,
   ): { verdict: Verdict; fields: Partial<InstanceLease['status']> } {
     const inForce = verdict('Settled', 'The lease is in force');
-    if (expireAt === undefined) return { verdict: inForce, fields };
+    if (expireAt === undefined)
+      return { verdict: inForce, fields: { ...fields, nextChange: undefined as never } };
     const now = this.#clock.now();
     const expire = Date.parse(expireAt);
     const warn = expire - parseDuration(lease.spec.warnBefore);
@@ -193,4 +280,8 @@ function untaken(instance: Cached<Instance>): string {
     return `${waits}, which is not written to: its managementPolicy is Observe`;
   }
   return isPaused(instance) ? `${waits}, which is paused` : waits;
+}
+
+function isDeleting({ metadata }: InstanceLease): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }

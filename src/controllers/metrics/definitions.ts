@@ -10,7 +10,7 @@ const OPERATION_OUTCOME = ['operation', 'outcome'] as const;
 /**
  * Every metric about the resources and the connections. Labels come from closed lists (kinds, reasons,
  * operations, outcomes, steps); the one exception is `connection`, `namespace/name`: whoever is called at night
- * has to know which login or service it is, and there are few of them. No other resource is ever named. Gauges
+ * has to know which login or service it is, and there are few of them (see ConnectionLabels). No other resource is named. Gauges
  * are worked out from the caches when somebody asks, and only the leader has them: sums over replicas are right.
  */
 export const DOMAIN_METRICS = {

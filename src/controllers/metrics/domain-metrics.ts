@@ -1,6 +1,6 @@
 import type { Connection } from '../../api/connection.ts';
 import type { Instance } from '../../api/instance.ts';
-import type { AnyResource, KindName } from '../../api/kinds.ts';
+import { hasRecord, type AnyResource, type KindName } from '../../api/kinds.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MetricDefinition, Metrics } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
@@ -18,6 +18,7 @@ import {
   standingOf,
 } from './census.ts';
 import { OUTCOMES, tellingsOf, type Telling } from './changes.ts';
+import { ConnectionLabels } from './connection-label.ts';
 import { DOMAIN_METRICS as TABLE } from './definitions.ts';
 
 /** How a connection's client stands: what `ConnectionPool.standings` answers. */
@@ -159,7 +160,7 @@ export class DomainMetrics {
     );
     add(TABLE.drifted, (sums) =>
       this.#each((kind, resource) => {
-        if (resource.problems === undefined && kind !== 'Connection' && kind !== 'InstanceLease')
+        if (resource.problems === undefined && hasRecord(kind))
           sums.add({ kind }, isDrifted(resource) ? 1 : 0);
       }),
     );
@@ -191,30 +192,34 @@ export class DomainMetrics {
       leases(({ operation, expire }) => sums.least({ operation }, expire)),
     );
     add(TABLE.credentialsFailing, (sums) => {
+      const labels = new ConnectionLabels();
       for (const connection of this.#sound('Connection')) {
+        const since = credentialsFailingSince(connection);
+        if (since === undefined) continue;
         const { namespace, name } = connection.metadata;
-        sums.least({ connection: `${namespace}/${name}` }, credentialsFailingSince(connection));
+        sums.least({ connection: labels.of(`${namespace}/${name}`) }, since);
       }
     });
   }
 
-  /** Gauges of the clients, one per connection. */
+  /** Gauges of the clients, by connection; those that share a label together, and of pauses the longest. */
   #clients(metrics: Metrics): void {
-    const add = (definition: MetricDefinition & { labels: readonly 'connection'[] }, of: OfClient): void => {
+    const add = <L extends string>(
+      definition: MetricDefinition & { labels: readonly L[] },
+      fill: (sums: Sums<L>, connection: string, client: ClientStanding) => void,
+    ): void => {
       metrics.gauge(definition, (gauge) => {
         gauge.reset();
-        for (const client of this.#watched?.clients() ?? [])
-          gauge.set({ connection: client.key }, of(client));
+        const [sums, labels] = [new Sums<L>(), new ConnectionLabels()];
+        for (const client of this.#watched?.clients() ?? []) fill(sums, labels.of(client.key), client);
+        for (const { labels: of, value } of sums.all()) gauge.set(of, value);
       });
     };
-    add(TABLE.callsWaiting, ({ waiting }) => waiting);
-    add(TABLE.callsInFlight, ({ inFlight }) => inFlight);
-    add(TABLE.pause, ({ pausedMs }) => pausedMs / 1_000);
-    metrics.gauge(TABLE.breaker, (gauge) => {
-      gauge.reset();
-      for (const { key, breaker } of this.#watched?.clients() ?? []) {
-        for (const state of BREAKER_STATES) gauge.set({ connection: key, state }, state === breaker ? 1 : 0);
-      }
+    add(TABLE.callsWaiting, (sums, connection, { waiting }) => sums.add({ connection }, waiting));
+    add(TABLE.callsInFlight, (sums, connection, { inFlight }) => sums.add({ connection }, inFlight));
+    add(TABLE.pause, (sums, connection, { pausedMs }) => sums.most({ connection }, pausedMs));
+    add(TABLE.breaker, (sums, connection, { breaker }) => {
+      for (const state of BREAKER_STATES) sums.add({ connection, state }, state === breaker ? 1 : 0);
     });
   }
 
@@ -232,8 +237,6 @@ export class DomainMetrics {
   }
 }
 
-type OfClient = (client: ClientStanding) => number;
-
 /** Values by labels. Moments are given in milliseconds and kept in seconds, as metrics have them. */
 class Sums<L extends string> {
   readonly #values = new Map<string, { labels: Record<L, string>; value: number }>();
@@ -247,6 +250,12 @@ class Sums<L extends string> {
     if (ms === undefined) return;
     const entry = this.#entry(labels, Infinity);
     entry.value = Math.min(entry.value, ms / 1_000);
+  }
+
+  /** Keeps the longest time. */
+  most(labels: Record<L, string>, ms: number): void {
+    const entry = this.#entry(labels, 0);
+    entry.value = Math.max(entry.value, ms / 1_000);
   }
 
   all(): Iterable<{ labels: Record<L, string>; value: number }> {

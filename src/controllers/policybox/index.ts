@@ -1,2 +1,2 @@
 /** What others may use of the PolicyBox's. */
-export { policyBoxKind } from './kind.ts';
+export { wirePolicyBox } from './wiring.ts';

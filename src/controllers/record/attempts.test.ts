@@ -9,6 +9,8 @@ const HOUR = 60 * MINUTE;
 const DOWN = verdict('ServiceUnavailable', 'down');
 const NO = verdict('Refused', 'no');
 
+const timesIn = (of: readonly string[], aspect: string): number => of.filter((one) => one === aspect).length;
+
 describe('the ledger of attempts', () => {
   let clock: VirtualClock;
   let attempts: Attempts;
@@ -38,6 +40,58 @@ describe('the ledger of attempts', () => {
     const at = await sends(1, () => attempts.failed('content', 'a', DOWN));
     expect(at.slice(0, 5)).toEqual([0, 1, 3, 7, 15]);
     expect(at).toHaveLength(20);
+  });
+
+  describe('of two aspects that are sent by one call', () => {
+    const ASPECTS = ['lease', 'content'] as const;
+
+    /** Sends whichever may be, the lease first, for some hours. */
+    async function both(hours: number, send: (aspect: (typeof ASPECTS)[number]) => void): Promise<string[]> {
+      const at: string[] = [];
+      const end = clock.monotonic() + hours * HOUR;
+      while (clock.monotonic() < end) {
+        const held = ASPECTS.map((aspect) => attempts.held(aspect, 'a', 'put'));
+        const due = ASPECTS.find((_aspect, index) => held[index] === undefined);
+        if (due === undefined) {
+          await wait(Math.min(...held.map((one) => one?.retryAfterMs ?? 0)));
+          continue;
+        }
+        at.push(due);
+        send(due);
+      }
+      return at;
+    }
+
+    it('counts the failures together, and lets them take turns', async () => {
+      const at = await both(1, (aspect) => attempts.failed(aspect, 'a', DOWN, undefined, 'put'));
+      expect(at.length).toBeLessThanOrEqual(21);
+      expect(Math.abs(timesIn(at, 'lease') - timesIn(at, 'content'))).toBeLessThanOrEqual(2);
+      attempts.clear();
+      expect(attempts.held('lease', 'a', 'put')).toBeUndefined();
+    });
+
+    it('lets one pass that the service takes, however often the other fails', async () => {
+      attempts.failed('content', 'a', DOWN, undefined, 'put');
+      attempts.failed('lease', 'a', DOWN, undefined, 'put');
+      await wait(1_500);
+      expect(attempts.held('lease', 'a', 'put')).toMatchObject({ why: 'passing', retryAfterMs: 500 });
+      await wait(500);
+      expect(attempts.held('lease', 'a', 'put')).toBeUndefined();
+      attempts.accepted('lease', 'a', { call: 'put' });
+      expect(attempts.held('content', 'a', 'put')).toBeUndefined();
+    });
+
+    it('tries at once what is meant for the first time, and does not wait for one that is no longer meant', async () => {
+      for (let times = 0; times < 8; times++) attempts.failed('content', 'a', DOWN, undefined, 'put');
+      expect(attempts.held('lease', 'a', 'put')).toBeUndefined();
+      attempts.failed('lease', 'a', DOWN, undefined, 'put');
+      expect(attempts.held('content', 'b', 'put')).toBeUndefined();
+      await wait(3 * MINUTE);
+      expect(attempts.held('content', 'a', 'put')).toBeDefined();
+      await wait(2 * MINUTE);
+      expect(attempts.held('lease', 'a', 'put')).toMatchObject({ retryAfterMs: 1_000 });
+      expect(attempts.held('lease', 'a', 'put')).toBeUndefined();
+    });
   });
 
   it('waits at least as long as the service asked for', () => {
@@ -153,7 +207,7 @@ describe('the ledger of attempts', () => {
 
   it('tries what status shows as refused within ten minutes of a start; ends of leases and deletions at once', async () => {
     attempts = new Attempts(clock, () => 0.5);
-    attempts.startsRefused(NO);
+    attempts.startsRefused(NO, undefined, 0);
     expect(attempts.held('content', 'a')).toEqual({
       why: 'refused',
       verdict: NO,
@@ -165,9 +219,18 @@ describe('the ledger of attempts', () => {
     expect(attempts.held('content', 'a')).toBeUndefined();
   });
 
+  it('waits longer for that the more often it was started in the last hour, six hours at the most', () => {
+    const waits = [0, 1, 2, 5, 12].map((restarts) => {
+      attempts = new Attempts(clock, () => 0.5);
+      attempts.startsRefused(NO, undefined, restarts);
+      return (attempts.held('content', 'a')?.retryAfterMs ?? 0) / MINUTE;
+    });
+    expect(waits).toEqual([5, 10, 20, 160, 180]);
+  });
+
   it('holds after a start what status shows as refused, and nothing beside it', () => {
     attempts = new Attempts(clock, () => 0.5);
-    attempts.startsRefused(NO, 'content');
+    attempts.startsRefused(NO, 'content', 0);
     expect(attempts.held('content', 'a')).toMatchObject({ why: 'refused', verdict: NO });
     expect(attempts.held('power', 'a')).toBeUndefined();
     expect(attempts.held('lease', 'a')).toBeUndefined();
@@ -175,7 +238,7 @@ describe('the ledger of attempts', () => {
 
   it('does not wait after a start for what somebody has changed since', () => {
     attempts = new Attempts(clock, () => 0.5);
-    attempts.startsRefused(NO);
+    attempts.startsRefused(NO, undefined, 0);
     attempts.startOver();
     expect(attempts.held('content', 'a')).toBeUndefined();
   });

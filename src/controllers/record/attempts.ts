@@ -6,7 +6,11 @@ import type { Verdict } from './status/verdict.ts';
 /** Parts of a resource whose effects do not wait for each other. */
 export type Aspect =
   | 'create'
+  /** Making another in the place of a record that is gone. */
+  | 'recreate'
   | 'content'
+  /** A version that is made of the content. */
+  | 'version'
   | 'lease'
   /** The end of a lease, which the operator carries out in the service's stead. */
   | 'leaseEnd'
@@ -39,6 +43,8 @@ const KEPT = 8;
 const HOUR_MS = 3_600_000;
 /** A person's wish clears waits once in so long, milliseconds. */
 const WISH_MS = 10_000;
+/** Who had the last turn at a call leaves the next one to others that wait for it, milliseconds. */
+const TURN_MS = 1_000;
 /** What status showed as refused is tried within this time after a start, milliseconds. */
 const START_MS = 600_000;
 
@@ -64,6 +70,16 @@ interface Entry {
   isTooMuch: boolean;
 }
 
+/** What is known of a call that several aspects send, and that fails in a way that may pass. */
+interface Line {
+  failures: number;
+  notBefore: number;
+  verdict: Verdict;
+  /** The aspect that had its turn last, and those that have waited since. */
+  last: Aspect;
+  waiting: Set<Aspect>;
+}
+
 /** What is known of something that was accepted. */
 export interface Accepted {
   /** What it was to put right, in the names of fields. */
@@ -72,6 +88,8 @@ export interface Accepted {
   correcting?: boolean;
   /** The service needs so long to show an effect, milliseconds. */
   quietMs?: number;
+  /** What it was sent by, where other aspects use the same. */
+  call?: string | undefined;
 }
 
 /**
@@ -84,6 +102,7 @@ export class Attempts {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #entries = new Map<Aspect, Map<string, Entry>>();
+  readonly #lines = new Map<string, Line>();
   #clearedAt = Number.NEGATIVE_INFINITY;
   #wish: { asked: string; pending: boolean } | undefined;
   #start: { until: number; verdict: Verdict; aspect: Aspect | undefined } | undefined;
@@ -93,8 +112,26 @@ export class Attempts {
     this.#random = random;
   }
 
-  /** Why what is meant is not sent now; undefined when it may be. */
-  held(aspect: Aspect, fingerprint: string): Held | undefined {
+  /**
+   * Why what is meant is not sent now; undefined when it may be. `call`: what it is sent by, where other aspects use
+   * the same.
+   */
+  held(aspect: Aspect, fingerprint: string, call?: string): Held | undefined {
+    const own = this.#heldItself(aspect, fingerprint);
+    const line = call === undefined ? undefined : this.#lines.get(call);
+    // What is meant for the first time is worth a try, whatever has failed before.
+    if (own !== undefined || line === undefined || this.tries(aspect, fingerprint) === 0) return own;
+    const left = line.notBefore - this.#clock.monotonic();
+    if (left > 0) {
+      if (aspect !== line.last) line.waiting.add(aspect);
+      return { why: 'passing', verdict: line.verdict, retryAfterMs: left };
+    }
+    if (aspect !== line.last || line.waiting.size === 0) return undefined;
+    line.waiting.clear();
+    return { why: 'passing', verdict: line.verdict, retryAfterMs: TURN_MS };
+  }
+
+  #heldItself(aspect: Aspect, fingerprint: string): Held | undefined {
     const now = this.#clock.monotonic();
     if (this.#start !== undefined && !URGENT.has(aspect)) {
       const { until, verdict, aspect: refused = aspect } = this.#start;
@@ -112,11 +149,21 @@ export class Attempts {
     return { why: whyOf(entry), verdict: entry.verdict, retryAfterMs: entry.notBefore - now };
   }
 
-  /** It failed in a way that may pass by itself. Answers what to say, with the time of the next try. */
-  failed(aspect: Aspect, fingerprint: string, verdict: Verdict, askedMs?: number): Verdict {
+  /**
+   * It failed in a way that may pass by itself. Answers what to say, with the time of the next try. The failures of one
+   * `call` are counted together, whichever aspect sends it: these take turns.
+   */
+  failed(aspect: Aspect, fingerprint: string, verdict: Verdict, askedMs?: number, call?: string): Verdict {
     const entry = this.#entry(aspect, fingerprint);
     entry.failures += 1;
-    return this.#wait(entry, verdict, backoffMs(entry.failures, PASSING, this.#random, askedMs));
+    const said = this.#wait(entry, verdict, backoffMs(entry.failures, PASSING, this.#random, askedMs));
+    if (call === undefined) return said;
+    const { failures = 0, waiting = new Set<Aspect>() } = this.#lines.get(call) ?? {};
+    const together = backoffMs(failures + 1, PASSING, this.#random, askedMs);
+    waiting.delete(aspect);
+    const notBefore = this.#clock.monotonic() + together;
+    this.#lines.set(call, { failures: failures + 1, notBefore, verdict, last: aspect, waiting });
+    return { ...said, recheckAfterMs: Math.max(said.recheckAfterMs ?? 0, together) };
   }
 
   /** It is not there yet, and may never be: it is looked for ever more slowly. */
@@ -194,7 +241,8 @@ export class Attempts {
    * is sent after ever longer waits, and slowly once the same difference has been sent three times.
    */
   accepted(aspect: Aspect, fingerprint: string, what: Accepted = {}): void {
-    const { difference = '', correcting = false, quietMs = 0 } = what;
+    const { difference = '', correcting = false, quietMs = 0, call } = what;
+    if (call !== undefined) this.#lines.delete(call);
     const entry = this.#entry(aspect, fingerprint);
     entry.sent = entry.difference === difference ? stillSent(entry) + 1 : 1;
     entry.sentInRow += 1;
@@ -230,6 +278,7 @@ export class Attempts {
   /** Nothing waits any more. */
   clear(): void {
     this.#entries.clear();
+    this.#lines.clear();
     this.#start = undefined;
     this.#clearedAt = this.#clock.monotonic();
   }
@@ -261,10 +310,12 @@ export class Attempts {
 
   /**
    * Status says that the present generation was refused: a process that starts does not send it at once. `aspect`: what
-   * of it; absent: all of it.
+   * of it; absent: all of it. `restarts`: how often processes before this one were started in the last hour, none of
+   * which may have lived to wait for its turn.
    */
-  startsRefused(verdict: Verdict, aspect?: Aspect): void {
-    this.#start = { until: this.#clock.monotonic() + this.#random() * START_MS, verdict, aspect };
+  startsRefused(verdict: Verdict, aspect: Aspect | undefined, restarts: number): void {
+    const within = Math.min(START_MS * 2 ** restarts, REFUSED.longestMs);
+    this.#start = { until: this.#clock.monotonic() + this.#random() * within, verdict, aspect };
   }
 
   /** Somebody has changed something: what status said before the start does not hold it back. */

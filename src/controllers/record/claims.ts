@@ -5,7 +5,7 @@ import { judgeClaim, type Claimant, type ClaimJudgement } from './identity/claim
 import type { IntentSeal } from './identity/intent.ts';
 import { markerOf, markersOn } from './identity/marker.ts';
 import { rankOf, standing, type Contender, type Disputed } from './identity/rank.ts';
-import type { Place } from './identity/seal.ts';
+import type { Place, SealReading } from './identity/seal.ts';
 import type { ManagedResource, ResourceCache } from './resource.ts';
 
 /** What the seal of an intent is for. */
@@ -32,6 +32,8 @@ export class Claims<R extends ManagedResource> {
   readonly #context: Pick<OperatorContext, 'installation' | 'seals'>;
   readonly #kind: string;
   readonly #cache: ResourceCache<R>;
+  /** What hashes tell of a version of a resource: anybody may write claims, and of one record ten thousands. */
+  readonly #known = new WeakMap<R, { claimant: Claimant; seal?: SealReading }>();
 
   constructor(
     context: Pick<OperatorContext, 'installation' | 'seals'>,
@@ -43,7 +45,28 @@ export class Claims<R extends ManagedResource> {
     this.#cache = cache;
   }
 
-  claimant({ metadata }: R): Claimant {
+  /** Reads the seal of a version of a resource once and for all, so that no look at others has to read many. */
+  read(resource: R): void {
+    this.#readingOf(resource);
+  }
+
+  #readingOf(resource: R): SealReading {
+    const known = this.#knownOf(resource);
+    if (known.seal === undefined) this.judge(resource);
+    return (known.seal ??= { kind: 'false' });
+  }
+
+  claimant(resource: R): Claimant {
+    return this.#knownOf(resource).claimant;
+  }
+
+  #knownOf(resource: R): { claimant: Claimant; seal?: SealReading } {
+    const known = this.#known.get(resource) ?? { claimant: this.#claimantOf(resource) };
+    this.#known.set(resource, known);
+    return known;
+  }
+
+  #claimantOf({ metadata }: R): Claimant {
     const { namespace, name, uid } = metadata;
     const installationId = this.#context.installation.id;
     const kind = this.#kind;
@@ -69,14 +92,15 @@ export class Claims<R extends ManagedResource> {
   }
 
   judge(resource: R): ClaimJudgement {
+    const known = this.#knownOf(resource);
     return judgeClaim(
       {
         annotations: resource.metadata.annotations,
         statusId: resource.status.id,
         former: formerOf(resource).map(({ id }) => id),
       },
-      this.claimant(resource),
-      this.#context.seals,
+      known.claimant,
+      (seal, of, id) => (known.seal ??= this.#context.seals.readClaim(seal, of, id)),
       (uid) => this.#cache.isLiving(uid),
     );
   }
@@ -131,10 +155,16 @@ export class Claims<R extends ManagedResource> {
       record === undefined
         ? []
         : markersOn(textsOf(record), this.#context.installation.id).flatMap((own) => this.#cache.marked(own));
-    return [...new Set([...this.#cache.claimants(disputed.id), ...marked])]
+    const claiming = this.#cache.claimants(disputed.id).filter((other) => this.#mayCount(other, disputed));
+    return [...new Set([...claiming, ...marked])]
       .filter((other) => other.metadata.uid !== except.metadata.uid)
       .map((resource) => ({ resource, as: this.#contender(resource, record) }))
       .filter(({ as }) => rankOf(as, disputed) !== 'nothing');
+  }
+
+  /** Nothing but status, and a seal that holds, makes a claim count. */
+  #mayCount(other: R, { id }: Disputed): boolean {
+    return other.status.id === id || this.#readingOf(other).kind === 'holds';
   }
 
   #contender(resource: R, record: Marked | undefined): Contender {

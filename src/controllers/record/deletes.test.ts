@@ -88,11 +88,11 @@ describe('the DELETEs of one resource', () => {
 
   it('count an earlier process as one that may have sent a delete only once', () => {
     const deletes = new Deletes();
-    deletes.begin(false);
-    deletes.begin(true);
+    deletes.begin(false, 0);
+    deletes.begin(true, 1);
     expect(deletes.standing).toBeUndefined();
     const restarted = new Deletes();
-    restarted.begin(true);
+    restarted.begin(true, 0);
     expect(restarted.standing).toBe('unanswered');
   });
 });

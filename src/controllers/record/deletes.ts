@@ -16,16 +16,20 @@ interface Trust {
  * answered.
  */
 export class Deletes {
-  #begun = false;
+  #since: number | undefined;
   #delete: 'accepted' | 'unanswered' | undefined;
   #missing: { first: number; last: number } | undefined;
   #forbiddenSince: number | undefined;
 
-  /** This process looks at the deletion for the first time. `unanswered`: an earlier one may have sent a delete. */
-  begin(unanswered: boolean): void {
-    if (this.#begun) return;
-    this.#begun = true;
+  /**
+   * This process looks at the deletion for the first time, at `now` (monotonic milliseconds). `unanswered`: an earlier
+   * one may have sent a delete. Answers when that was: a clock that is set shortens no wait.
+   */
+  begin(unanswered: boolean, now: number): number {
+    if (this.#since !== undefined) return this.#since;
+    this.#since = now;
     if (unanswered) this.#delete = 'unanswered';
+    return now;
   }
 
   /** What they prove so far. */

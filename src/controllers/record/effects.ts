@@ -1,17 +1,22 @@
 import { rfc3339 } from '../../base/rfc3339.ts';
-import { ANNOTATIONS, FINALIZER } from '../../api/names.ts';
+import { ANNOTATIONS } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Claims } from './claims.ts';
 import { claimAnnotations, NO_CLAIM } from './identity/claim.ts';
 import type { Place } from './identity/seal.ts';
+import { unshown } from './decide/words.ts';
 import { formerOf, nextFormer, type Former, type FormerNews } from './former/list.ts';
 import { formatIntent, parseIntent, type CreateIntent } from './identity/intent.ts';
 import { placeOf, type Pass, type RecordKind, type StatusFields } from './kind.ts';
-import { noteWrite, SHARED_LIST_AGE_MS } from './looks.ts';
+import { homeOf } from './home.ts';
+import { markersOn } from './identity/marker.ts';
+import { SHARED_LIST_AGE_MS } from './looks/looked.ts';
+import { MadeRecords, type MadeRecord } from './made.ts';
+import { noteWrite } from './observed.ts';
 import type { Memory } from './memory.ts';
-import { patchMetadata, type OwnMetadata } from './metadata.ts';
+import { holding, lettingGo, patchMetadata, type OwnMetadata } from './metadata.ts';
 import { heldVerdict, isAboutCredentials, notAccepted, refusedVerdict, type Attempt } from './outcome.ts';
 import { policiesOf } from './policies.ts';
 import { sameMeaning, type ManagedResource, type ResourceCache } from './resource.ts';
@@ -51,11 +56,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #cache: ResourceCache<R>;
   readonly #claims: Claims<R>;
-  /**
-   * What was made, claimed or let go of for a marker last, and when: a list may lack it, or its marker, that is older or
-   * that trails.
-   */
-  readonly #made = new Map<string, { id: string | undefined; at: number; until: number }>();
+  readonly #made = new MadeRecords();
 
   constructor(
     context: OperatorContext,
@@ -70,14 +71,18 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 
   /** The record of a marker as this process knows it, as long as lists may lack it; `at` is on the service client's clock. */
-  made(marker: string, now: number): { id: string | undefined; at: number } | undefined {
-    const made = this.#made.get(marker);
-    return made !== undefined && now < made.until ? made : undefined;
+  made(marker: string, now: number): MadeRecord | undefined {
+    return this.#made.get(marker, now);
+  }
+
+  /** Lets go of what no list can lack any more. */
+  sweep(): void {
+    this.#made.sweep(this.#context.clock.monotonic());
   }
 
   /** The record of a marker is proved gone, or ended for good. */
   forgetMade(marker: string): void {
-    this.#made.delete(marker);
+    this.#made.forget(marker);
   }
 
   /** Lets the resource go. `left`: what stays of it on the service, or may. */
@@ -86,8 +91,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     signal: AbortSignal,
     left?: Pick<Claiming<R, M>, 'marker' | 'lagWindowMs'>,
   ): Promise<Outcome<R>> {
-    const finalizers = (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
-    await this.#patch(resource, { finalizers }, signal);
+    await this.#patch(resource, lettingGo(resource.metadata), signal);
     const id = resource.status.id ?? resource.metadata.annotations?.[ANNOTATIONS.externalId];
     if (left !== undefined && id !== undefined) this.#noteKnown(id, left);
     return {};
@@ -97,6 +101,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   async unclaim(resource: R, memory: M, signal: AbortSignal): Promise<Outcome<R>> {
     await this.#patch(resource, { annotations: NO_CLAIM }, signal);
     memory.observed = undefined;
+    memory.created = undefined;
     return { again: true, quiet: true };
   }
 
@@ -107,11 +112,17 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     signal: AbortSignal,
     { finalizerToo = false } = {},
   ): Promise<Outcome<R>> {
-    const finalizers = (resource.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
     const annotations = { [ANNOTATIONS.createIntent]: null };
-    await this.#patch(resource, { annotations, ...(finalizerToo ? { finalizers } : {}) }, signal);
+    const left = finalizerToo ? lettingGo(resource.metadata) : {};
+    await this.#patch(resource, { annotations, ...left }, signal);
     memory.intent = undefined;
     memory.owner = undefined;
+    return { again: true, quiet: true };
+  }
+
+  /** Sees to it that a deletion comes by here. */
+  async guard(resource: R, signal: AbortSignal): Promise<Outcome<R>> {
+    await this.#patch(resource, holding(resource.metadata), signal);
     return { again: true, quiet: true };
   }
 
@@ -141,7 +152,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
         : { text, seenAt: memory.intent?.seenAt ?? monotonic, outcome: 'unknown' };
     const annotations = { [ANNOTATIONS.createIntent]: text };
     try {
-      await this.#patch(resource, { annotations, ...finalizersWith(resource) }, pass.signal);
+      await this.#patch(resource, { annotations, ...holding(resource.metadata) }, pass.signal);
     } catch (error) {
       // Another process may have written the very same text, and sent its create.
       if (error instanceof KubeApiError && error.isConflict) memory.intent = undefined;
@@ -170,9 +181,20 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       fingerprint: this.#kind.meant(desired),
     };
     if (write.kind === 'ok') {
+      // Nobody has taken away what no read has shown.
+      const wasShown = memory.attempts.sent('create', attempt.fingerprint) === 0;
       memory.attempts.accepted('create', attempt.fingerprint);
+      if (wasShown && formerOf(pass.resource).length > 0) {
+        memory.attempts.accepted('recreate', declared(pass.resource), { correcting: true });
+      }
       const { record } = write;
-      if (record !== undefined) memory.created = { id: record.id, record, endedAt: write.endedAt };
+      if (record !== undefined && this.#isAnothers(pass, record)) {
+        memory.observed = undefined;
+        return this.#lookUp(
+          `The service answered the create with the ${this.#kind.noun} ${record.id}, which is another one`,
+        );
+      }
+      memory.created = record?.id;
       return { again: true, quiet: true };
     }
     const said = notAccepted(write, attempt, { refused: refusedVerdict });
@@ -196,6 +218,14 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     return { wish: { verdict: said, fields: {} } };
   }
 
+  /** Whether what a create was answered with is certainly not what it made. */
+  #isAnothers({ resource, marker, handle }: Pass<R, Rec, M>, record: Rec): boolean {
+    const { id, name, tags } = record as AnyRecord & { tags?: readonly unknown[] };
+    if (this.#claims.holder({ id, endpoint: handle.endpoint }, resource) !== undefined) return true;
+    const shown = [name, ...(Array.isArray(tags) ? tags : [])];
+    return !shown.includes(marker) && markersOn(shown, this.#context.installation.id).length > 0;
+  }
+
   #lookUp(said: string): Outcome<R> {
     const message = `${said}: whether it was created is looked up before anything is sent again`;
     return { wish: { verdict: verdict('Creating', message, 1_000), fields: {} } };
@@ -203,27 +233,26 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   /** Writes the claim, which also takes the intent back. */
   async claim(claiming: Claiming<R, M>, id: string): Promise<Outcome<R>> {
-    const { resource, memory, place, signal } = claiming;
+    const { resource, memory, signal } = claiming;
     this.#noteKnown(id, claiming);
     const { uid, deletionTimestamp } = resource.metadata;
     const now = new Date(this.#context.clock.now()).toISOString();
     const seal = this.#claims.intents(resource);
-    const intent = parseIntent(resource.metadata.annotations?.[ANNOTATIONS.createIntent], now, seal);
+    const text = resource.metadata.annotations?.[ANNOTATIONS.createIntent];
+    const intent = parseIntent(text, now, seal);
+    // The connection may have moved since the create was sent.
+    const { place: sentTo } = parseIntent(text ?? memory.intent?.text, now, seal) ?? {};
+    const place = memory.created === id ? (sentTo ?? claiming.place) : claiming.place;
     const annotations = {
       ...claimAnnotations(id, this.#claims.claimant(resource), this.#context.seals, place),
       ...this.#kind.claimExtras?.(intent, { uid, record: id }),
       [ANNOTATIONS.createIntent]: null,
     };
     const holds = resource.spec.managementPolicy === 'Full' && deletionTimestamp === undefined;
-    await this.#patch(resource, { annotations, ...(holds ? finalizersWith(resource) : {}) }, signal);
-    const { created } = memory;
-    memory.created = undefined;
+    await this.#patch(resource, { annotations, ...(holds ? holding(resource.metadata) : {}) }, signal);
+    if (memory.created !== id) memory.created = undefined;
     memory.intent = undefined;
-    if (memory.observed?.record.id === id) {
-      memory.observed = { ...memory.observed, takeOver: true };
-    } else if (created?.id === id) {
-      memory.observed = { record: created.record, startedAt: created.endedAt, takeOver: true };
-    }
+    if (memory.observed?.record.id === id) memory.observed.takeOver = true;
     return { again: true, quiet: true };
   }
 
@@ -238,7 +267,8 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const { resource } = pass;
     const step = await this.#kind.removal(pass, record);
     if (step.kind === 'wait') {
-      return { wish: { verdict: step.verdict, fields: this.#kind.observe(pass, record) } };
+      const quiet = step.quiet === true ? { quiet: true } : {};
+      return { wish: { verdict: step.verdict, fields: this.#kind.observe(pass, record) }, ...quiet };
     }
     if (step.kind === 'release') {
       const { marker, handle } = pass;
@@ -260,7 +290,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     });
     const fields = step.fields ?? {};
     return deletion.kind === 'sent'
-      ? { wish: { verdict: said, fields }, again: true }
+      ? { wish: { verdict: said, fields }, again: true, quiet: step.fields === undefined }
       : { wish: { verdict: deletion.verdict, fields } };
   }
 
@@ -302,7 +332,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 
   /** Status fields that every found record brings. */
-  identity(pass: Pass<R, Rec, M>, record: Rec): StatusFields<R> {
+  identity(pass: Pass<R, Rec, M>, record: Pick<AnyRecord, 'id' | 'uri'>): StatusFields<R> {
     const { resource, handle } = pass;
     const { deletion, drift, missing } = policiesOf(resource, handle, this.#kind.onMissing);
     return {
@@ -320,8 +350,22 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   refusal({ attempts }: M, desired: Desired): Verdict | undefined {
     const held = attempts.held('create', this.#kind.meant(desired));
     if (held === undefined) return undefined;
+    return heldVerdict(held, () => unshown(this.#kind.noun, held.why === 'noEffect'));
+  }
+
+  /** Why no other is made now in the place of one that is gone. */
+  recreation(resource: R, { attempts }: M): Verdict | undefined {
+    const held = attempts.held('recreate', declared(resource));
+    if (held === undefined) return undefined;
+    const { noun } = this.#kind;
     return heldVerdict(held, () =>
-      verdict('Creating', `The ${this.#kind.noun} was created and is not there yet`),
+      held.why === 'passing'
+        ? verdict('Creating', `The ${noun} was deleted on the service: it is made again soon`)
+        : verdict(
+            'NotConverging',
+            `The ${noun} was deleted or terminated on the service again and again, and was made again each time: find ` +
+              'out who ends it, or set onMissing to Hold. It is made again slowly',
+          ),
     );
   }
 
@@ -336,13 +380,7 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
 
   #setMade(marker: string, made: { id: string | undefined; at: number; lagWindowMs: number }): void {
     const { id, at, lagWindowMs } = made;
-    for (const [other, { until }] of this.#made) {
-      if (at < until) break; // the map is in the order of the notes
-      this.#made.delete(other);
-    }
-    const until = at + Math.max(lagWindowMs, SHARED_LIST_AGE_MS);
-    this.#made.delete(marker);
-    this.#made.set(marker, { id, at, until });
+    this.#made.note(marker, { id, at, until: at + Math.max(lagWindowMs, SHARED_LIST_AGE_MS) });
   }
 
   #patch(resource: R, metadata: OwnMetadata, signal: AbortSignal): Promise<void> {
@@ -356,6 +394,11 @@ export class Effects<R extends ManagedResource, Rec extends AnyRecord, Desired, 
   }
 }
 
+/** What is declared, whatever record there is: for the ledger. */
+export function declared({ metadata }: ManagedResource): string {
+  return String(metadata.generation);
+}
+
 /** What a pass over the record that the resource has now makes of the earlier ones. */
 export function formerFields(
   { resource, now }: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'resource' | 'now'>,
@@ -367,14 +410,6 @@ export function formerFields(
   return {
     former: nextFormer(former, { gone: [], noted: [], again: [], isUp: false, adopt, now, ...news }),
   };
-}
-
-/** Where a record is found, and by whom. */
-export function homeOf(
-  pass: Pick<Pass<ManagedResource, AnyRecord, Memory>, 'handle' | 'owner'>,
-): Place & { account?: string } {
-  const { account } = pass.handle;
-  return { ...placeOf(pass), ...(account === undefined ? {} : { account }) };
 }
 
 /** Never before the deletion, by whichever clock: it would not count for that. */
@@ -391,9 +426,4 @@ function isUnnoted({ status, metadata }: ManagedResource): boolean {
   const { deletionTimestamp } = metadata;
   if (deleteSentAt === undefined || deletionTimestamp === undefined) return true;
   return Date.parse(deleteSentAt) < Date.parse(deletionTimestamp);
-}
-
-function finalizersWith(resource: ManagedResource): { finalizers?: string[] } {
-  const now = resource.metadata.finalizers ?? [];
-  return now.includes(FINALIZER) ? {} : { finalizers: [...now, FINALIZER] };
 }

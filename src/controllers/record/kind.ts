@@ -2,11 +2,12 @@ import type { Condition } from '../../api/resource.ts';
 import type { Random } from '../../base/clock.ts';
 import type { Priority } from '../../base/priority.ts';
 import type { ResourceType } from '../../kube/index.ts';
-import type { AnyRecord, Read, SharedLists, Write } from '../../service/index.ts';
+import type { AnyRecord, Read, Write } from '../../service/index.ts';
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { Aspect } from './attempts.ts';
 import type { CreateIntent } from './identity/intent.ts';
 import type { Place } from './identity/seal.ts';
+import type { Listing } from './listing.ts';
 import type { Memory } from './memory.ts';
 import type { ManagedResource } from './resource.ts';
 import type { Candidate } from './identity/search.ts';
@@ -70,7 +71,8 @@ export type RemovalStep<R extends ManagedResource> =
   | { kind: 'send'; how: string; fields?: StatusFields<R> }
   /** Write these status fields, then decide again. */
   | { kind: 'note'; fields: StatusFields<R> }
-  | { kind: 'wait'; verdict: Verdict }
+  /** `quiet`: it is over so soon that nothing needs to be said of it. */
+  | { kind: 'wait'; verdict: Verdict; quiet?: boolean }
   /** What is left of the record stays. */
   | { kind: 'release' };
 
@@ -91,8 +93,8 @@ export interface RecordKind<
   M extends Memory<Rec> = Memory<Rec>,
 > {
   readonly type: ResourceType;
-  /** The shared list that holds the records. */
-  readonly family: keyof SharedLists & ('boxes' | 'instances');
+  /** Where the records are listed, and how their absence is proved. */
+  readonly listing: Listing;
   /** How messages call the record: `box`, `instance`. */
   readonly noun: string;
   /** Status fields that speak of the record alone: they go when it is made again. */
@@ -106,6 +108,10 @@ export interface RecordKind<
   candidate(record: Rec, marker: string, finalName: string): Candidate;
   /** Whether a list entry, which may lack parts, shows nothing that calls for reading the record singly. */
   showsNothingNew(entry: Rec, known: Rec): boolean;
+  /** The record as a list entry shows it after the operation that `known` shows running; undefined: it tells no such end. */
+  ended?(entry: Rec, known: Rec, deleting: boolean): Rec | undefined;
+  /** Whether an operation runs whose end {@link RecordKind.ended} tells. */
+  runs?(record: Rec): boolean;
   /** What a create of the declaration means, for the ledger of attempts. */
   meant(desired: Desired): string;
   /** Why a record cannot be adopted, or not yet; undefined when it can. */

@@ -2,7 +2,7 @@ import { eventTarget } from '../event-target.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Claims } from './claims.ts';
 import type { ReconcileContext } from '../../kube/index.ts';
-import type { ConnectionHandle, ConnectionState } from '../connection-handle.ts';
+import type { ConnectionHandle } from '../connection-handle.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Formers } from './former/formers.ts';
 import type { Former } from './former/list.ts';
@@ -90,24 +90,31 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   async look(key: string, run: ReconcileContext): Promise<number | undefined> {
     const later = this.#byKey.get(key);
     if (later === undefined) return undefined;
-    const { clock, connections } = this.#context;
+    const { clock } = this.#context;
     const left = later.dueAt - clock.monotonic();
     if (left > 0) return left;
-    const { namespace } = later.resource.metadata;
-    const handle = handleOf(connections.resolve(namespace, later.resource.spec.connectionRef));
+    const handle = this.#handle(later);
     const again =
-      handle === undefined
-        ? this.#saidNothing(later)
-        : handle.endpoint === later.former.endpoint
-          ? await this.#lookAt(key, later, handle, run)
-          : undefined;
+      handle === undefined ? this.#saidNothing(later) : await this.#lookAt(key, later, handle, run);
     const now = clock.monotonic();
     if (again === undefined || now + again > later.until) {
       this.#byKey.delete(key);
+      if (handle === undefined) this.#tellUnseen(later);
       return undefined;
     }
     later.dueAt = now + again;
     return again;
+  }
+
+  /** Its connection, or where that went with it, another to the same service and account. */
+  #handle({ resource, former: { endpoint } }: Later<R>): ConnectionHandle | undefined {
+    const { connections } = this.#context;
+    const { namespace } = resource.metadata;
+    const state = connections.resolve(namespace, resource.spec.connectionRef);
+    const handle = state.kind === 'pending' ? undefined : state.handle;
+    if (handle?.endpoint === endpoint) return handle;
+    const { account } = resource.status.home ?? {};
+    return account === undefined ? undefined : connections.alike(namespace, { endpoint, account });
   }
 
   #saidNothing(later: Later<R>): number | undefined {
@@ -179,6 +186,12 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     return Math.max(said.recheckAfterMs ?? 0, Math.min(recheckAfterMs, handle.poll.settledMs));
   }
 
+  #tellUnseen(later: Later<R>): void {
+    const what = `The ${this.#kind.noun} ${later.former.id} was deleted`;
+    const why = 'no connection to its service is left to look whether it stays away';
+    this.#event(later, `${what}, and ${why}: where it is still listed there, delete it on the service`);
+  }
+
   #tell(later: Later<R>): void {
     const what = `The ${this.#kind.noun} ${later.former.id} was deleted, and is there again`;
     this.#event(later, `${what}; nobody has it: it is deleted once more`);
@@ -193,8 +206,4 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       note,
     });
   }
-}
-
-function handleOf(state: ConnectionState): ConnectionHandle | undefined {
-  return state.kind === 'pending' ? undefined : state.handle;
 }

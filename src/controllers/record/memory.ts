@@ -3,6 +3,7 @@ import type { AnyRecord, ServiceClient } from '../../service/index.ts';
 import { Attempts } from './attempts.ts';
 import { Deletes } from './deletes.ts';
 import { AbsenceLog } from './existence.ts';
+import { ServiceWarnings } from './warnings.ts';
 
 /** How the last create that this process sent ended. */
 export type SentOutcome = 'unsent' | 'refused' | 'unknown';
@@ -26,16 +27,22 @@ export interface Memory<Rec extends AnyRecord = AnyRecord> {
   intent: { text: string; seenAt: number; outcome: SentOutcome } | undefined;
   /** The workspace of the create that was intended, until status says whose the record is. */
   owner: string | undefined;
-  /** The record that a create of ours was answered with, to be claimed next. */
-  created: { id: string; record: Rec; endedAt: number } | undefined;
+  /** The record that a create of ours was answered with, as long as no read has shown it. */
+  created: string | undefined;
   /** What the DELETEs that were sent for the resource say. */
   readonly deletes: Deletes;
+  /** Ends the wait for a list that shows the end of what runs. */
+  unwatch: (() => void) | undefined;
+  /** A pass is looking at the record: it hears of lists by itself. */
+  isLooking: boolean;
   /** Glances at a list in a row since the record was last read singly. */
   glances: number;
   readonly absence: AbsenceLog;
   readonly attempts: Attempts;
   /** Records that the resource names by plain id, by field and id: whether the service knows them. */
   readonly plainIds: Map<string, { isKnown: boolean; missingSince?: number }>;
+  /** What the service has warned of. */
+  readonly warnings: ServiceWarnings;
   /** An Event has said that resources of other namespaces name the record. */
   isOthersTold: boolean;
   /** Who the last pass spoke to the service as: others may be let do what these were not. */
@@ -62,9 +69,9 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
   of(key: string, uid: string): M {
     const known = this.#byKey.get(key);
     if (known !== undefined && known.uid === uid) return known;
+    this.forget(key);
     const fresh = this.#fresh(uid);
     this.#byKey.set(key, fresh);
-    this.#former.delete(key);
     return fresh;
   }
 
@@ -81,13 +88,19 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
   keepFormer(key: string, ids: ReadonlySet<string>): void {
     const former = this.#former.get(key);
     if (former === undefined) return;
-    for (const id of former.keys()) if (!ids.has(id)) former.delete(id);
+    for (const [id, memory] of former) {
+      if (ids.has(id)) continue;
+      memory.unwatch?.();
+      former.delete(id);
+    }
     if (former.size === 0) this.#former.delete(key);
   }
 
+  /** What is forgotten waits for no list any more. */
   forget(key: string): void {
+    this.#byKey.get(key)?.unwatch?.();
+    this.keepFormer(key, new Set());
     this.#byKey.delete(key);
-    this.#former.delete(key);
   }
 
   #fresh(uid: string): M {
@@ -104,10 +117,13 @@ export class Memories<Rec extends AnyRecord, M extends Memory<Rec> = Memory<Rec>
       owner: undefined,
       created: undefined,
       deletes: new Deletes(),
+      unwatch: undefined,
+      isLooking: false,
       glances: 0,
       absence,
       attempts: new Attempts(this.#clock, this.#random),
       plainIds: new Map(),
+      warnings: new ServiceWarnings(),
       isOthersTold: false,
       client: undefined,
       generation: undefined,

@@ -53,3 +53,18 @@ function notKept(
   if (shall === undefined || shall === finalizers.includes(FINALIZER)) return undefined;
   return shall ? `the finalizer ${FINALIZER}` : `the removal of the finalizer ${FINALIZER}`;
 }
+
+/** Whether a deletion has to come by the operator. */
+export function isHeld({ finalizers }: Pick<Meta, 'finalizers'>): boolean {
+  return finalizers?.includes(FINALIZER) === true;
+}
+
+/** What holds a deletion, those of others included; nothing to write where the operator holds it already. */
+export function holding(metadata: Pick<Meta, 'finalizers'>): Pick<OwnMetadata, 'finalizers'> {
+  return isHeld(metadata) ? {} : { finalizers: [...(metadata.finalizers ?? []), FINALIZER] };
+}
+
+/** Lets go; what others hold it for stays. */
+export function lettingGo({ finalizers = [] }: Pick<Meta, 'finalizers'>): Pick<OwnMetadata, 'finalizers'> {
+  return { finalizers: finalizers.filter((name) => name !== FINALIZER) };
+}

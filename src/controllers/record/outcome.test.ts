@@ -19,7 +19,7 @@ function refused(code: ServiceErrorCode, status: number, tries = 1): Attempts {
 
 it.each([
   ['Forbidden', 403, 1],
-  ['CredentialsRejected', 401, 3],
+  ['CredentialsRejected', 401, 2],
 ] as const)(
   'a write that is refused for %s is tried at once with other credentials',
   (code, status, tries) => {

@@ -2,14 +2,16 @@ import type { ServiceError, Write } from '../../service/index.ts';
 import type { Aspect, Attempts, Held } from './attempts.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
-/** A 401 at one write while the Connection lets other calls through is a refusal of that write at this try. */
-const UNAUTHORIZED_LIMIT = 3;
+/** A 401 at one write while the Connection lets other calls through: asked once more, then it is a refusal of that write. */
+const UNAUTHORIZED_LIMIT = 2;
 
 /** What was tried, for the ledger. */
 export interface Attempt {
   attempts: Attempts;
   aspect: Aspect;
   fingerprint: string;
+  /** What it is sent by, where other aspects use the same. */
+  call?: string;
 }
 
 /** What to say of a write that the service has answered with a no. */
@@ -45,14 +47,15 @@ export function failureVerdict(error: ServiceError): Verdict {
 /** Notes a write that was not accepted, and answers what to say and when to look again. */
 export function notAccepted(
   write: Exclude<Write<unknown>, { kind: 'ok' }>,
-  { attempts, aspect, fingerprint }: Attempt,
+  attempt: Attempt,
   words: RefusalWords,
 ): Verdict {
   const { error } = write;
-  if (write.kind !== 'refused') return failed(error, { attempts, aspect, fingerprint });
+  const { attempts, aspect, fingerprint } = attempt;
+  if (write.kind !== 'refused') return failed(error, attempt);
   const isUnauthorized = isAboutCredentials(error);
   if (isUnauthorized && attempts.tries(aspect, fingerprint) + 1 < UNAUTHORIZED_LIMIT) {
-    return failed(error, { attempts, aspect, fingerprint });
+    return failed(error, attempt);
   }
   const refusal = words.refused(error.message);
   if (error.class === 'Conflict' && words.conflict !== undefined) {
@@ -62,13 +65,13 @@ export function notAccepted(
 }
 
 /** Notes a failure that may pass by itself. What was not even sent is no try, and waits for as long as it was told. */
-export function failed(error: ServiceError, { attempts, aspect, fingerprint }: Attempt): Verdict {
+export function failed(error: ServiceError, { attempts, aspect, fingerprint, call }: Attempt): Verdict {
   const said = failureVerdict(error);
   const turnedAway =
     error.code === 'BreakerOpen' || (error.code === 'Throttled' && error.status === undefined);
   return turnedAway
     ? attempts.postponed(aspect, fingerprint, said, error.retryAfterMs)
-    : attempts.failed(aspect, fingerprint, said, error.retryAfterMs);
+    : attempts.failed(aspect, fingerprint, said, error.retryAfterMs, call);
 }
 
 /** What to say of something that waits for its next try. */

@@ -27,6 +27,11 @@ export function finalNameOf({
   return spec.name ?? metadata.name;
 }
 
+/** How queues and caches call an object. */
+export function keyOf({ metadata }: { metadata: Pick<Meta, 'namespace' | 'name'> }): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
 /** Whether two versions of an object are the same but for their status and labels. */
 export function sameMeaning(a: Meta, b: Meta): boolean {
   return (
@@ -48,4 +53,6 @@ export interface ResourceCache<R> {
   /** The resource, if there is one, whose marker ends so. */
   marked(own: string): readonly R[];
   isLiving(uid: string): boolean;
+  /** Resources that hold a record of an owner. */
+  holders(endpoint: string, owner: string): readonly R[];
 }

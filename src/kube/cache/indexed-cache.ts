@@ -7,9 +7,13 @@ export type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[
 export class IndexedCache<T extends KubeObject> {
   readonly #objects = new Map<ObjectKey, T>();
   readonly #indexes: Indexes<T>;
-  readonly #byValue = new Map<string, Map<string, Set<ObjectKey>>>();
-  /** The values an object was filed under, so that it is taken out even if its index function changed its mind. */
-  readonly #filed = new Map<ObjectKey, [index: string, value: string][]>();
+  /** A value that one object has is filed without a set: most are of that kind, and a set is larger than an object's key. */
+  readonly #byValue = new Map<string, Map<string, ObjectKey | Set<ObjectKey>>>();
+  /**
+   * The values an object was filed under, so that it is taken out even if its index function changed its mind: index,
+   * value, index, value.
+   */
+  readonly #filed = new Map<ObjectKey, readonly string[]>();
 
   constructor(indexes: Indexes<T>) {
     this.#indexes = indexes;
@@ -36,7 +40,7 @@ export class IndexedCache<T extends KubeObject> {
     const values = this.#byValue.get(index);
     if (values === undefined) throw new UnknownIndexError(index, [...this.#byValue.keys()]);
     const found: T[] = [];
-    for (const key of values.get(value) ?? []) {
+    for (const key of keysIn(values.get(value))) {
       const object = this.#objects.get(key);
       if (object !== undefined) found.push(object);
     }
@@ -47,16 +51,18 @@ export class IndexedCache<T extends KubeObject> {
     const key = keyOfObject(object);
     this.#unfile(key);
     this.#objects.set(key, object);
-    const filed: [string, string][] = [];
+    const filed: string[] = [];
     for (const [index, values] of this.#byValue) {
       for (const value of new Set(this.#indexes[index]?.(object))) {
         const keys = values.get(value);
-        if (keys === undefined) values.set(value, new Set([key]));
+        if (keys === undefined) values.set(value, key);
+        else if (typeof keys === 'string') values.set(value, new Set([keys, key]));
         else keys.add(key);
-        filed.push([index, value]);
+        filed.push(index, value);
       }
     }
-    if (filed.length > 0) this.#filed.set(key, filed);
+    // A copy has no room for more.
+    if (filed.length > 0) this.#filed.set(key, filed.slice());
   }
 
   delete(key: ObjectKey): void {
@@ -65,13 +71,21 @@ export class IndexedCache<T extends KubeObject> {
   }
 
   #unfile(key: ObjectKey): void {
-    for (const [index, value] of this.#filed.get(key) ?? []) {
-      const keys = this.#byValue.get(index)?.get(value);
-      keys?.delete(key);
-      if (keys?.size === 0) this.#byValue.get(index)?.delete(value);
+    const filed = this.#filed.get(key) ?? [];
+    for (let i = 0; i < filed.length; i += 2) {
+      const [index = '', value = ''] = filed.slice(i, i + 2);
+      const values = this.#byValue.get(index);
+      const keys = values?.get(value);
+      if (typeof keys === 'object') keys.delete(key);
+      if (keys === key || (typeof keys === 'object' && keys.size === 0)) values?.delete(value);
     }
     this.#filed.delete(key);
   }
+}
+
+function keysIn(filed: ObjectKey | Set<ObjectKey> | undefined): Iterable<ObjectKey> {
+  if (filed === undefined) return [];
+  return typeof filed === 'string' ? [filed] : filed;
 }
 
 /** Thrown by {@link IndexedCache.byIndex} for an index that was never declared: a mistake in the program. */

@@ -118,6 +118,32 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 describe('Elector', () => {
+  it('notes at the Lease when its holders began, the last twelve of them', async () => {
+    const clock = new VirtualClock();
+    const server = new LeaseServer();
+    const options = { startsAnnotation: 'starts' };
+    for (let start = 1; start <= 14; start++) {
+      const one = candidate(clock, server, `holder-${start}`, options);
+      await clock.advance(5_000);
+      expect(one.elector.starts.at(-1)).toBe(clock.now() - 5_000);
+      one.stop.abort();
+      await clock.advance(55_000);
+    }
+    const starts = server.lease?.metadata.annotations?.['starts']?.split(' ') ?? [];
+    expect(starts).toHaveLength(12);
+    expect(starts.slice(-2)).toEqual(['2026-01-01T00:12:00.000Z', '2026-01-01T00:13:00.000Z']);
+  });
+
+  it('counts nothing that does not read as a time', async () => {
+    const clock = new VirtualClock();
+    const server = new LeaseServer();
+    const metadata = { name: 'operator', namespace: 'system', resourceVersion: '0' };
+    server.lease = { metadata: { ...metadata, annotations: { starts: 'never  soon' } }, spec: {} };
+    const one = candidate(clock, server, 'a', { startsAnnotation: 'starts' });
+    await clock.advance(0);
+    expect(one.elector.starts).toEqual([clock.now()]);
+  });
+
   it('takes a Lease that does not exist, and renews it', async () => {
     const clock = new VirtualClock();
     const server = new LeaseServer();
@@ -136,6 +162,21 @@ describe('Elector', () => {
     expect(server.lease?.spec?.renewTime).toBe('2026-01-01T00:01:00.000000Z');
     expect(server.lease?.spec?.acquireTime).toBe('2026-01-01T00:00:00.000000Z');
     expect(await a.metrics.render()).toContain('leader_election_master_status{name="operator"} 1');
+  });
+
+  it('says on the Lease what it was told to, and leaves the rest there', async () => {
+    const clock = new VirtualClock();
+    const server = new LeaseServer();
+    candidate(clock, server, 'a', { marks: { labels: { leads: 'yes' }, annotations: { version: '1' } } });
+    await clock.advance(0);
+    expect(server.lease?.metadata.annotations).toEqual({ version: '1' });
+    const { metadata } = server.lease ?? { metadata: { name: '' } };
+    Object.assign(metadata, { resourceVersion: '99', annotations: { theirs: 'x', version: 'changed' } });
+    await clock.advance(4_000);
+    expect(server.lease?.metadata).toMatchObject({
+      labels: { leads: 'yes' },
+      annotations: { theirs: 'x', version: '1' },
+    });
   });
 
   it('waits while another renews, and takes over when the record has stood still for its duration', async () => {

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../base/hash.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
 import { KubeClient } from '../client.ts';
 import { KubeApiError } from '../errors.ts';
-import { holderOf, released, taken, type LeaseObject } from './lease-record.ts';
+import { holderOf, released, startsIn, startsText, taken, type LeaseObject } from './lease-record.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { KubePort } from '../port.ts';
 import { LEASES } from '../types.ts';
@@ -19,6 +19,8 @@ export interface ElectorOptions {
   identity: string;
   metrics?: Metrics;
   logger?: Logger;
+  /** Labels and annotations of the Lease while we hold it: by what others find and know the leader. @default none */
+  marks?: { labels?: Readonly<Record<string, string>>; annotations?: Readonly<Record<string, string>> };
   /** How long others wait after our last renewal before they take over, milliseconds. @default 15000 */
   leaseDurationMs?: number;
   /** Leadership ends so long after the last renewal that succeeded was sent, milliseconds. @default 10000 */
@@ -27,6 +29,8 @@ export interface ElectorOptions {
   retryPeriodMs?: number;
   /** How long work may take to end once leadership is lost, milliseconds. @default 10000 */
   graceMs?: number;
+  /** Annotation of the Lease that notes when its last holders began. @default none */
+  startsAnnotation?: string;
   /**
    * Asked where the Lease is missing: whether somebody may have led by it, who does not know yet that it is gone.
    * @default only what this process has seen counts
@@ -59,18 +63,21 @@ export class InvalidElectorOptionsError extends Error {
  * a call that hangs cannot prolong it.
  */
 export class Elector {
-  readonly #options: Required<Omit<ElectorOptions, 'metrics'>> & { metrics: Metrics | undefined };
+  readonly #options: Required<Omit<ElectorOptions, 'metrics' | 'startsAnnotation'>> &
+    Pick<ElectorOptions, 'startsAnnotation'> & { metrics: Metrics | undefined };
   readonly #client: KubeClient;
   readonly #ref: { namespace: string; name: string };
   #seen: { record: string; at: number } | undefined;
   /** Since when the Lease is missing. */
   #missingSince: number | undefined;
   #leading = false;
+  #starts: readonly number[] = [];
 
   constructor(options: ElectorOptions) {
     this.#options = {
       ...options,
       metrics: options.metrics,
+      marks: options.marks ?? {},
       logger: (options.logger ?? silentLogger).child({ lease: `${options.namespace}/${options.name}` }),
       leaseDurationMs: options.leaseDurationMs ?? 15_000,
       renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
@@ -98,6 +105,11 @@ export class Elector {
   /** Whether this process leads now. */
   get leading(): boolean {
     return this.#leading;
+  }
+
+  /** When this process and those before it began to lead, as far as the Lease tells, milliseconds of wall time. */
+  get starts(): readonly number[] {
+    return this.#starts;
   }
 
   /**
@@ -138,8 +150,13 @@ export class Elector {
     if (lease === undefined ? !(await this.#mayMake(stop)) : !this.#isFree(lease)) return undefined;
     const sentAt = clock.monotonic();
     const spec = taken(lease?.spec, identity, leaseDurationMs, clock.now());
+    const { startsAnnotation } = this.#options;
+    const starts = startsAnnotation === undefined ? [] : [...startsIn(lease, startsAnnotation), clock.now()];
+    const noted = startsAnnotation === undefined ? {} : { [startsAnnotation]: startsText(starts) };
     try {
-      return { lease: await this.#write(lease, spec, stop), sentAt };
+      const held = await this.#write(lease, spec, stop, noted);
+      this.#starts = starts;
+      return { lease: held, sentAt };
     } catch (error) {
       // Somebody was faster: nothing to report.
       if (error instanceof KubeApiError && error.status === 409) return undefined;
@@ -280,12 +297,24 @@ export class Elector {
     before: LeaseObject | undefined,
     spec: LeaseObject['spec'],
     end?: AbortSignal,
+    annotations: Readonly<Record<string, string>> = {},
   ): Promise<LeaseObject> {
+    const { marks } = this.#options;
     return this.#timed((signal) => {
       if (before === undefined) {
-        return this.#client.create<LeaseObject>(LEASES, { metadata: this.#ref, spec }, { signal });
+        const metadata = {
+          ...this.#ref,
+          labels: { ...marks.labels },
+          annotations: { ...marks.annotations, ...annotations },
+        };
+        return this.#client.create<LeaseObject>(LEASES, { metadata, spec }, { signal });
       }
-      const next: LeaseObject = { ...before, ...(spec === undefined ? {} : { spec }) };
+      const metadata = {
+        ...before.metadata,
+        labels: { ...before.metadata.labels, ...marks.labels },
+        annotations: { ...before.metadata.annotations, ...marks.annotations, ...annotations },
+      };
+      const next: LeaseObject = { ...before, metadata, ...(spec === undefined ? {} : { spec }) };
       return this.#client.replace<LeaseObject>(LEASES, next, { signal });
     }, end);
   }

@@ -47,3 +47,24 @@ export function taken(
 export function released(before: LeaseSpec, now: number): LeaseSpec {
   return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
 }
+
+/** So many starts are noted at the Lease. */
+const STARTS_KEPT = 12;
+
+/** When the last holders began, as the annotation tells, milliseconds; what does not read as a time tells nothing. */
+export function startsIn(lease: LeaseObject | undefined, annotation: string): number[] {
+  const text = lease?.metadata.annotations?.[annotation] ?? '';
+  return text
+    .split(' ')
+    .map((time) => Date.parse(time))
+    .filter((at) => !Number.isNaN(at))
+    .slice(-STARTS_KEPT);
+}
+
+/** The text of the annotation. */
+export function startsText(starts: readonly number[]): string {
+  return starts
+    .slice(-STARTS_KEPT)
+    .map((at) => new Date(at).toISOString())
+    .join(' ');
+}

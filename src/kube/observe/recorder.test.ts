@@ -164,6 +164,16 @@ describe('EventRecorder', () => {
     expect(created(calls)).toHaveLength(5);
   });
 
+  it('keeps room for the events of another namespace, however many one has', async () => {
+    const { calls, clock, recorder } = make();
+    const { regarding, ...event } = about('first');
+    for (let i = 0; i < 1_000; i++) recorder.event(about(`o${i}`));
+    recorder.event({ ...event, regarding: { ...regarding, namespace: 'small' } });
+    await clock.advance(1_000);
+    expect(created(calls).filter(({ metadata }) => metadata.namespace === 'small')).toHaveLength(1);
+    expect(created(calls)).toHaveLength(101);
+  });
+
   it('returns at once and drops what is too much while the API server hangs', async () => {
     const { calls, clock, recorder, server, metrics } = make({ maxPending: 10 });
     server.answer = (request) =>
@@ -175,7 +185,7 @@ describe('EventRecorder', () => {
     for (let i = 0; i < 100; i++) recorder.event(about(`o${i}`));
     await clock.advance(1_000);
     expect(calls.length).toBeLessThanOrEqual(2);
-    expect(await metrics.render()).toContain('event_recorder_events_total{outcome="dropped"} 88');
+    expect(await metrics.render()).toContain('event_recorder_events_total{outcome="dropped"} 95');
   });
 
   it('tries an event again with the same name, so that a lost answer makes no second one', async () => {

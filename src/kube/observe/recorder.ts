@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 import { microTime } from './micro-time.ts';
 import type { KubeAnswer, KubePort } from '../port.ts';
 import { WorkQueue } from '../work/queue.ts';
-import { TokenBucket } from '../work/rate-limiter.ts';
+import { TokenBucket } from '../../base/token-bucket.ts';
 
 /** The object that an event is about. */
 export interface EventTarget {
@@ -47,11 +47,11 @@ export interface EventRecorderOptions {
   reportingInstance: string;
   metrics?: Metrics;
   logger?: Logger;
-  /** Events of all objects together. @default 20 a second, 200 at once */
+  /** Events of all objects together, of which those of one namespace are half at the most. @default 20 a second, 200 at once */
   overall?: { perSecond: number; burst: number };
   /** Events of one object. @default one in 30 seconds, 25 at once */
   perObject?: { perSecond: number; burst: number };
-  /** Events that wait to be sent; more are dropped. @default 500 */
+  /** Events that wait to be sent, of which those of one namespace are half at the most; more are dropped. @default 500 */
   maxPending?: number;
   /** A series is written at most this often, milliseconds. @default 30000 */
   seriesIntervalMs?: number;
@@ -66,6 +66,8 @@ const MAX_SERIES = 2_000;
 const TRIES = 3;
 const CALL_MS = 10_000;
 const SENDERS = 2;
+/** What one namespace may have of the events that are written, so that it keeps no other from having any. */
+const NAMESPACE_SHARE = 1 / 2;
 
 interface Series {
   input: EventInput;
@@ -89,6 +91,7 @@ export class EventRecorder implements Recorder {
   readonly #series = new Map<string, Series>();
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #overall: TokenBucket;
+  readonly #ofNamespace = new Map<string, TokenBucket>();
   readonly #over = new AbortController();
   #made = 0;
 
@@ -100,14 +103,15 @@ export class EventRecorder implements Recorder {
       random: options.random,
       backoff: { firstMs: 500, longestMs: 10_000 },
     });
-    this.#overall = new TokenBucket(options.clock, options.overall ?? { perSecond: 20, burst: 200 });
+    this.#overall = new TokenBucket(options.clock, this.#rate);
   }
 
   event(input: EventInput): void {
     const now = this.#options.clock.now();
     const { regarding, type, reason, action } = input;
     const note = cutUtf8(input.note, NOTE_BYTES);
-    const key = sha256Base32(regarding.uid, type, reason, action, note);
+    // The queue gives each namespace its turn.
+    const key = `${regarding.namespace ?? ''}/${sha256Base32(regarding.uid, type, reason, action, note)}`;
     const series = this.#series.get(key);
     if (series !== undefined && now - series.lastAt < (this.#options.seriesIdleMs ?? 360_000)) {
       series.count += 1;
@@ -119,7 +123,7 @@ export class EventRecorder implements Recorder {
       this.#queue.addAfter(key, series.sentCount <= 1 ? 0 : interval - sinceSent);
       return;
     }
-    if (!this.#admit(regarding.uid)) {
+    if (!this.#admit(regarding)) {
       this.#options.metrics?.events.inc({ outcome: 'dropped' });
       return;
     }
@@ -171,25 +175,49 @@ export class EventRecorder implements Recorder {
     }
   }
 
-  #admit(uid: string): boolean {
-    const { clock, maxPending = 500, perObject = { perSecond: 1 / 30, burst: 25 } } = this.#options;
-    if (this.#queue.depth >= maxPending) return false;
-    let bucket = this.#buckets.get(uid);
-    if (bucket === undefined) {
-      bucket = new TokenBucket(clock, perObject);
-      this.#buckets.set(uid, bucket);
-    }
-    return bucket.tryTake() && this.#overall.tryTake();
+  get #rate(): { perSecond: number; burst: number } {
+    return this.#options.overall ?? { perSecond: 20, burst: 200 };
   }
 
-  /** Keeps the two maps bounded: full buckets say nothing, and the oldest series gives way. */
+  #admit({ uid, namespace = '' }: EventTarget): boolean {
+    const { maxPending = 500, perObject = { perSecond: 1 / 30, burst: 25 } } = this.#options;
+    if (this.#queue.depth >= maxPending) return false;
+    const { perSecond, burst } = this.#rate;
+    const share = { perSecond: perSecond * NAMESPACE_SHARE, burst: Math.ceil(burst * NAMESPACE_SHARE) };
+    return (
+      this.#bucket(this.#buckets, uid, perObject).tryTake() &&
+      this.#bucket(this.#ofNamespace, namespace, share).tryTake() &&
+      this.#pendingOf(namespace) < maxPending * NAMESPACE_SHARE &&
+      this.#overall.tryTake()
+    );
+  }
+
+  #bucket(
+    buckets: Map<string, TokenBucket>,
+    of: string,
+    rate: { perSecond: number; burst: number },
+  ): TokenBucket {
+    const bucket = buckets.get(of) ?? new TokenBucket(this.#options.clock, rate);
+    buckets.set(of, bucket);
+    return bucket;
+  }
+
+  #pendingOf(namespace: string): number {
+    return this.#series
+      .values()
+      .filter(({ sentCount, input }) => sentCount === 0 && (input.regarding.namespace ?? '') === namespace)
+      .reduce((count) => count + 1, 0);
+  }
+
+  /** Keeps the maps bounded: full buckets say nothing, and the oldest series gives way. */
   #forgetOld(): void {
     if (this.#series.size > MAX_SERIES) {
       const [oldest] = this.#series.keys();
       if (oldest !== undefined) this.#series.delete(oldest);
     }
-    if (this.#buckets.size > MAX_SERIES) {
-      for (const [uid, bucket] of this.#buckets) if (bucket.isFull()) this.#buckets.delete(uid);
+    for (const buckets of [this.#buckets, this.#ofNamespace]) {
+      if (buckets.size <= MAX_SERIES) continue;
+      for (const [of, bucket] of buckets) if (bucket.isFull()) buckets.delete(of);
     }
   }
 

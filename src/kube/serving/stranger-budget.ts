@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { ipv6Words } from '../../base/ipv6.ts';
-import { TokenBucket } from '../work/rate-limiter.ts';
+import { TokenBucket } from '../../base/token-bucket.ts';
 
 interface Limit {
   burst: number;

@@ -1,4 +1,5 @@
-import { Agent } from 'undici';
+import { createSecureContext } from 'node:tls';
+import { Agent, buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import type { ClusterAccess } from './auth.ts';
 import { tunnelTo } from './tunnel.ts';
@@ -20,7 +21,7 @@ interface Pair {
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 45_000;
 /** Enough for a controller's workers; more would only queue inside the API server. */
-const REQUEST_CONNECTIONS = 16;
+export const REQUEST_CONNECTIONS = 24;
 
 /**
  * The connections to one API server: a pool that all calls share and one connection for each watch. New TLS
@@ -63,12 +64,6 @@ export class AgentPair {
   }
 
   #make(access: ClusterAccess): Pair {
-    const connect = {
-      ...access.tls,
-      timeout: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelay: 30_000,
-    };
     const shared: Agent.Options = {
       // HTTP/1.1: a watch has a socket of its own, and one broken socket ends one call.
       allowH2: false,
@@ -76,10 +71,7 @@ export class AgentPair {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       headersTimeout: this.#options.silenceMs,
-      connect:
-        access.proxy === undefined
-          ? connect
-          : tunnelTo(access.server, access.proxy, this.#options.clock, connect),
+      connect: connectorOf(access, this.#options.clock),
     };
     return {
       access,
@@ -101,6 +93,38 @@ export class AgentPair {
     // Closing rejects only when the agent was destroyed meanwhile, which is what was wanted.
     agent.close().then(forget, forget);
   }
+}
+
+/**
+ * One for both pools: certificates and key are parsed once instead of once for each connection, and a connection takes up
+ * the TLS session of an earlier one.
+ */
+function connectorOf(access: ClusterAccess, clock: Clock): buildConnector.connector {
+  let made: buildConnector.connector | undefined;
+  const make = (): buildConnector.connector => {
+    const { ca, cert, key, ...others } = access.tls;
+    const options = {
+      ...others,
+      allowH2: false,
+      // What is wrong with them is told where a connection fails.
+      secureContext: createSecureContext({ ca, cert, key }),
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    };
+    return access.proxy === undefined
+      ? buildConnector(options)
+      : tunnelTo(access.server, access.proxy, clock, options);
+  };
+  return (to, done) => {
+    try {
+      made ??= make();
+    } catch (error) {
+      done(error as Error, null);
+      return;
+    }
+    made(to, done);
+  };
 }
 
 function sameWay(a: ClusterAccess, b: ClusterAccess): boolean {

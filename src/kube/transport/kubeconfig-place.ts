@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeCredentialsError } from './auth.ts';
+import type { ConfigReader } from './config-reader.ts';
+import { NotPlainError } from './plain-config.ts';
 
 /** Where a kubeconfig is looked for. With none of the first three: as kubectl does, then in the pod. */
 export interface KubeConfigOptions {
@@ -42,13 +43,13 @@ export interface Place {
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 /** Fills `config` from where the options say, with paths made absolute. @throws KubeConfigError */
-export function readInto(config: KubeConfig, fresh: () => KubeConfig, options: KubeConfigOptions): Place {
+export function readInto(config: ConfigReader, fresh: () => ConfigReader, options: KubeConfigOptions): Place {
   const place = findInto(config, fresh, options);
   requireClusters(config, place);
   return place;
 }
 
-function findInto(config: KubeConfig, fresh: () => KubeConfig, options: KubeConfigOptions): Place {
+function findInto(config: ConfigReader, fresh: () => ConfigReader, options: KubeConfigOptions): Place {
   const { file, text, inCluster, env = {} } = options;
   if (text !== undefined) {
     const place: Place = { option: undefined, name: 'the kubeconfig' };
@@ -78,7 +79,7 @@ function findInto(config: KubeConfig, fresh: () => KubeConfig, options: KubeConf
 }
 
 /** The files of KUBECONFIG; as with kubectl some may be missing, but not all. */
-function listInto(config: KubeConfig, fresh: () => KubeConfig, listed: readonly string[]): Place {
+function listInto(config: ConfigReader, fresh: () => ConfigReader, listed: readonly string[]): Place {
   const place: Place = { option: undefined, name: `KUBECONFIG=${listed.join(delimiter)}` };
   const part = (file: string): Place =>
     listed.length === 1 ? place : { ...place, name: `${place.name}: ${file}` };
@@ -92,13 +93,14 @@ function listInto(config: KubeConfig, fresh: () => KubeConfig, listed: readonly 
     try {
       config.mergeConfig(other, config.getCurrentContext() !== undefined);
     } catch (cause) {
+      if (cause instanceof NotPlainError) throw cause;
       throw new KubeConfigError(undefined, `${place.name}: ${file}: ${wordsOf(cause)}`, { cause });
     }
   }
   return place;
 }
 
-function readFileInto(config: KubeConfig, file: string, place: Place): void {
+function readFileInto(config: ConfigReader, file: string, place: Place): void {
   if (file === '') throw new KubeConfigError(place.option, 'is empty: give the path of a kubeconfig');
   let text: string;
   try {
@@ -110,10 +112,11 @@ function readFileInto(config: KubeConfig, file: string, place: Place): void {
   config.makePathsAbsolute(dirname(file));
 }
 
-function parseInto(config: KubeConfig, text: string, { option, name }: Place): void {
+function parseInto(config: ConfigReader, text: string, { option, name }: Place): void {
   try {
     config.loadFromString(text);
   } catch (cause) {
+    if (cause instanceof NotPlainError) throw cause;
     // Not with the parser's words or as a cause: they repeat the lines around, and there are credentials.
     const line = (cause as { mark?: { line?: number } }).mark?.line;
     if (line !== undefined) throw new KubeConfigError(option, `${name}: line ${line + 1} is no YAML`);
@@ -125,12 +128,12 @@ function parseInto(config: KubeConfig, text: string, { option, name }: Place): v
 }
 
 /** One file of a list may hold users or contexts alone: only all together have to name a cluster. */
-function requireClusters(config: KubeConfig, { option, name }: Place): void {
+function requireClusters(config: ConfigReader, { option, name }: Place): void {
   if (config.getClusters().length > 0) return;
   throw new KubeConfigError(option, `${name}: this is no kubeconfig (there are no clusters in it)`);
 }
 
-function podInto(config: KubeConfig, place: Place): Place {
+function podInto(config: ConfigReader, place: Place): Place {
   config.loadFromCluster();
   if (!existsSync(SERVICE_ACCOUNT_TOKEN)) {
     throw new KubeConfigError(

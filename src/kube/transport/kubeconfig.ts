@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { HttpProxy, ProxySettingError } from '../../base/proxy/settings.ts';
 import { KubeCredentialsError, type AccessSource, type ClusterAccess, type TlsMaterial } from './auth.ts';
+import type { ConfigReader } from './config-reader.ts';
 import {
   KubeConfigError,
   readInto,
@@ -10,6 +10,7 @@ import {
   type KubeConfigOptions,
   type Place,
 } from './kubeconfig-place.ts';
+import { NotPlainError, PlainConfig } from './plain-config.ts';
 
 /** A kubeconfig's context, ready to use. */
 export interface LoadedKubeConfig {
@@ -23,26 +24,19 @@ export interface LoadedKubeConfig {
   namespace: string | undefined;
 }
 
+/** Makes an empty reader of kubeconfigs, of one kind. */
+type NewReader = () => ConfigReader;
+
 /**
- * Reads a kubeconfig with the parser and the credential plugins of client-node, whose own transport is not
- * used. Loaded on demand: it is by far the slowest import.
+ * Reads a kubeconfig. A plain one is read here; with anything else, and with what is wrong, the parser and the credential
+ * plugins of client-node do it, whose own transport is not used. It is loaded on demand: it is by far the slowest import.
  * @throws {@link KubeConfigError}
  */
 export async function loadKubeConfig(options: KubeConfigOptions = {}): Promise<LoadedKubeConfig> {
-  // The one module behind KubeConfig, not the package with its API classes.
-  const module = await import('@kubernetes/client-node/dist/config.js');
-  const fresh = (): KubeConfig => new module.KubeConfig();
-  const read = (): { config: KubeConfig; place: Place } => {
-    const config = fresh();
-    const place = readInto(config, fresh, options);
-    if (options.context !== undefined) choose(config, options.context, place);
-    return { config, place };
-  };
-  const { config, place } = read();
-  check(config, place);
+  const config = await readConfig(options);
   const context = config.getCurrentContext();
   return {
-    source: kubeConfigAccess(() => read().config),
+    source: kubeConfigAccess(() => readConfig(options)),
     server: serverIn(config),
     proxy: proxyIn(config),
     context,
@@ -54,17 +48,48 @@ export async function loadKubeConfig(options: KubeConfigOptions = {}): Promise<L
  * Access by a kubeconfig. Files behind it (certificates, tokens) are read again at each look. A fresh look
  * loads the kubeconfig anew, because its credential plugins keep what they once had.
  */
-export function kubeConfigAccess(load: () => KubeConfig): AccessSource {
-  let config: KubeConfig | undefined;
+export function kubeConfigAccess(load: () => ConfigReader | Promise<ConfigReader>): AccessSource {
+  let config: ConfigReader | undefined;
   return {
     async access(fresh) {
-      if (fresh || config === undefined) config = load();
+      if (fresh || config === undefined) config = await load();
       return accessOf(config);
     },
   };
 }
 
-function choose(config: KubeConfig, context: string, { name }: Place): void {
+/** By the first reader that knows what it finds; the last one knows everything. */
+async function readConfig(options: KubeConfigOptions): Promise<ConfigReader> {
+  const { env = {} } = options;
+  const lighter: (() => Promise<NewReader> | NewReader)[] = [
+    // In a pod there is nothing to parse.
+    () => () => new PlainConfig(JSON.parse, env),
+    async () => {
+      const { parse } = await import('./yaml-parse.ts');
+      return () => new PlainConfig(parse, env);
+    },
+  ];
+  for (const readerOf of lighter) {
+    try {
+      return readWith(await readerOf(), options);
+    } catch (error) {
+      if (!(error instanceof NotPlainError)) throw error;
+    }
+  }
+  // The one module behind KubeConfig, not the package with its API classes.
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
+  return readWith(() => new KubeConfig(), options);
+}
+
+function readWith(fresh: NewReader, options: KubeConfigOptions): ConfigReader {
+  const config = fresh();
+  const place = readInto(config, fresh, options);
+  if (options.context !== undefined) choose(config, options.context, place);
+  check(config, place);
+  return config;
+}
+
+function choose(config: ConfigReader, context: string, { name }: Place): void {
   if (config.getContextObject(context) === null) {
     throw new KubeConfigError('context', `${name} has no context "${context}"; it has ${contextsOf(config)}`);
   }
@@ -72,7 +97,7 @@ function choose(config: KubeConfig, context: string, { name }: Place): void {
 }
 
 /** Finds at once what no later look would mend. */
-function check(config: KubeConfig, { option, name }: Place): void {
+function check(config: ConfigReader, { option, name }: Place): void {
   const context: string | undefined = config.getCurrentContext();
   if (context === undefined || context === '') {
     throw new KubeConfigError(
@@ -108,7 +133,7 @@ function check(config: KubeConfig, { option, name }: Place): void {
   }
 }
 
-function contextsOf(config: KubeConfig): string {
+function contextsOf(config: ConfigReader): string {
   return (
     config
       .getContexts()
@@ -117,7 +142,7 @@ function contextsOf(config: KubeConfig): string {
   );
 }
 
-async function accessOf(config: KubeConfig): Promise<ClusterAccess> {
+async function accessOf(config: ConfigReader): Promise<ClusterAccess> {
   const server = serverIn(config);
   const proxy = proxyIn(config);
   const options: RequestOptions = {};
@@ -138,7 +163,7 @@ async function accessOf(config: KubeConfig): Promise<ClusterAccess> {
 }
 
 /** The proxy of `proxy-url`, which is of this cluster alone and comes before every variable. */
-function proxyIn(config: KubeConfig): HttpProxy | undefined {
+function proxyIn(config: ConfigReader): HttpProxy | undefined {
   const { name, proxyUrl } = config.getCurrentCluster() ?? {};
   if (typeof proxyUrl !== 'string' || proxyUrl === '') return undefined;
   try {
@@ -167,7 +192,7 @@ function pem(value: unknown): string | undefined {
   return Buffer.isBuffer(value) ? value.toString('utf8') : undefined;
 }
 
-function serverIn(config: KubeConfig): string {
+function serverIn(config: ConfigReader): string {
   const server = config.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server)) {
     throw new KubeCredentialsError(

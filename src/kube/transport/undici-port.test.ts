@@ -105,7 +105,7 @@ describe('UndiciKubePort.request of a list', () => {
 });
 
 describe('UndiciKubePort.request', () => {
-  it('makes 200 calls on at most 16 connections over TLS, presenting the client certificate', async () => {
+  it('makes 200 calls on at most 24 connections over TLS, presenting the client certificate', async () => {
     const users: string[] = [];
     const server = await serve(
       (request, response) => {
@@ -122,8 +122,24 @@ describe('UndiciKubePort.request', () => {
       await Promise.all(Array.from({ length: 20 }, () => port.request(get)));
     }
     expect(server.requests).toHaveLength(200);
-    expect(server.connections).toBeLessThanOrEqual(16);
+    expect(server.connections).toBeLessThanOrEqual(24);
     expect(new Set(users)).toEqual(new Set(['somebody']));
+  });
+
+  it('answers another namespace, however many requests of one hang', async () => {
+    const server = await serve((request, response) => {
+      if (request.url?.includes('/namespaces/small/') === true) json(response, 200, { kind: 'Widget' });
+    });
+    const port = portTo({ server: server.url });
+    const over = new AbortController();
+    const hang = { method: 'GET', path: '/api/v1/namespaces/big/secrets/a', signal: over.signal } as const;
+    const hanging = Array.from({ length: 60 }, () => port.request(hang).catch(() => undefined));
+    await eventually('they hang', () => server.requests.length >= 16, { everyMs: 5 });
+    const { status } = await port.request({ method: 'GET', path: '/api/v1/namespaces/small/secrets/a' });
+    expect(status).toBe(200);
+    expect(server.requests).toHaveLength(17);
+    over.abort(new Error('over'));
+    await Promise.all(hanging);
   });
 
   it('sends query, body, content type, accept and credentials', async () => {

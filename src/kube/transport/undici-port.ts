@@ -3,9 +3,10 @@ import { request as send, type Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { JsonList } from '../../base/json-list.ts';
 import { JsonLimitError, type JsonLimits } from '../../base/json-size.ts';
+import { Places } from '../../base/places.ts';
 import { noTurns, type Turns } from '../../base/turns.ts';
 import { withoutEnding } from '../../base/text.ts';
-import { AgentPair } from './agents.ts';
+import { AgentPair, REQUEST_CONNECTIONS } from './agents.ts';
 import { CachedAccess, type AccessSource, type ClusterAccess } from './auth.ts';
 import { parseJson, parseSafeJson } from './json.ts';
 import {
@@ -40,7 +41,7 @@ export interface UndiciKubePortOptions {
    * @defaultValue 30000
    */
   silenceMs?: number | undefined;
-  /** When long answers may be parsed. @defaultValue at once */
+  /** When long answers and lines of watches may be parsed, by namespace. @defaultValue at once */
   turns?: Turns | undefined;
   /** Called once for each exchange with the API server, for metrics; a repeated call after a 401 counts twice. */
   onCall?: ((call: PortCall) => void) | undefined;
@@ -59,6 +60,8 @@ export interface PortCall {
 
 /** Shorter answers are parsed without waiting for a turn, bytes. */
 const SMALL_BODY = 16_384;
+/** The requests of one namespace take so many of the connections at the most: the others have the rest. */
+const CONNECTIONS_EACH = 16;
 /** Whatever the API server can store is read: what is too much for the operator is for its caches to say. */
 const ITEM_LIMITS: JsonLimits = { bytes: 32 * 1024 * 1024, values: 8_000_000, depth: 10_000 };
 
@@ -73,6 +76,7 @@ export class UndiciKubePort implements KubePort {
   readonly #access: CachedAccess;
   readonly #agents: AgentPair;
   readonly #options: UndiciKubePortOptions;
+  readonly #connections = new Places({ places: REQUEST_CONNECTIONS, each: CONNECTIONS_EACH });
 
   constructor(options: UndiciKubePortOptions) {
     this.#options = options;
@@ -89,16 +93,23 @@ export class UndiciKubePort implements KubePort {
     const follow = (): void => deadline.abort(request.signal?.reason);
     if (request.signal?.aborted === true) follow();
     request.signal?.addEventListener('abort', follow, { once: true });
+    let leave: (() => void) | undefined;
     try {
+      const owner = namespaceIn(request.path);
+      leave = await this.#connections.take(owner, deadline.signal);
       const response = await this.#authorized({ ...request, signal: deadline.signal }, 'requests');
       return {
         status: response.statusCode,
         headers: headersOf(response),
-        body: await this.#bodyOf(response, request.onItems),
+        body: await this.#bodyOf(response, this.#turnsOf(owner), request.onItems),
       };
     } catch (error) {
-      throw this.#explained(error, request);
+      // What waited for a connection was not sent.
+      throw leave === undefined && request.signal?.aborted !== true
+        ? new KubeTransportError(wordsOf(error as Error), { maybeSent: false, cause: error })
+        : this.#explained(error, request);
     } finally {
+      leave?.();
       timer.cancel();
       request.signal?.removeEventListener('abort', follow);
     }
@@ -107,9 +118,10 @@ export class UndiciKubePort implements KubePort {
   async watch(request: KubeRequest): Promise<KubeWatch> {
     let response: Response;
     let body: unknown;
+    const turns = this.#turnsOf(namespaceIn(request.path));
     try {
       response = await this.#authorized(request, 'watches');
-      if (response.statusCode !== 200) body = await this.#bodyOf(response);
+      if (response.statusCode !== 200) body = await this.#bodyOf(response, turns);
     } catch (error) {
       throw this.#explained(error, request);
     }
@@ -124,7 +136,7 @@ export class UndiciKubePort implements KubePort {
     async function* events(): AsyncGenerator<WatchLine, void, undefined> {
       if (response.statusCode !== 200) return;
       try {
-        for await (const line of watchLines(response.body)) {
+        for await (const line of watchLines(response.body, { turns })) {
           if (closed) return;
           yield line;
         }
@@ -193,9 +205,13 @@ export class UndiciKubePort implements KubePort {
     }
   }
 
-  async #bodyOf(response: Response, onItems?: (items: readonly unknown[]) => void): Promise<unknown> {
+  async #bodyOf(
+    response: Response,
+    turns: Turns,
+    onItems?: (items: readonly unknown[]) => void,
+  ): Promise<unknown> {
     if (onItems !== undefined && response.statusCode === 200 && isJson(response)) {
-      return this.#listOf(response, onItems);
+      return this.#listOf(response, turns, onItems);
     }
     const limit = this.#options.maxAnswerBytes ?? 128 * 1024 * 1024;
     const chunks: Uint8Array[] = [];
@@ -207,9 +223,9 @@ export class UndiciKubePort implements KubePort {
       chunks.push(chunk);
     }
     if (bytes === 0) return undefined;
-    if (bytes > SMALL_BODY) await this.#turns.take();
+    if (bytes > SMALL_BODY) await turns.take();
     const text = Buffer.concat(chunks).toString('utf8');
-    if (bytes > SMALL_BODY) await this.#turns.take();
+    if (bytes > SMALL_BODY) await turns.take();
     const parsed = parseJson(text);
     if (parsed !== undefined) return parsed;
     if (response.statusCode < 300 && isJson(response)) {
@@ -219,11 +235,15 @@ export class UndiciKubePort implements KubePort {
   }
 
   /** A list as it arrives: no more of it is in memory than one item, and what is made of those before. */
-  async #listOf(response: Response, take: (items: readonly unknown[]) => void): Promise<unknown> {
+  async #listOf(
+    response: Response,
+    turns: Turns,
+    take: (items: readonly unknown[]) => void,
+  ): Promise<unknown> {
     const list = new JsonList({ member: 'items', limits: ITEM_LIMITS, parse: parseSafeJson, take });
     try {
       for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-        await this.#turns.take();
+        await turns.take();
         list.push(chunk);
       }
       return list.end();
@@ -236,8 +256,8 @@ export class UndiciKubePort implements KubePort {
     }
   }
 
-  get #turns(): Turns {
-    return this.#options.turns ?? noTurns;
+  #turnsOf(owner: string): Turns {
+    return (this.#options.turns ?? noTurns).of(owner);
   }
 
   #explained(error: unknown, request: KubeRequest): Error {
@@ -257,6 +277,11 @@ function urlOf(server: string, request: KubeRequest): URL {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url;
+}
+
+/** Whose turn and whose connection a request takes; what is of no namespace is of an owner of its own. */
+function namespaceIn(path: string): string {
+  return /\/namespaces\/([^/]+)/.exec(path)?.[1] ?? '';
 }
 
 function headersOf(response: Response): Record<string, string> {

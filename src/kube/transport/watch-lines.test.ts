@@ -5,12 +5,27 @@ import { watchLines } from './watch-lines.ts';
 
 async function linesOf(chunks: readonly Uint8Array[], maxLineBytes?: number): Promise<WatchLine[]> {
   const lines: WatchLine[] = [];
-  for await (const line of watchLines(stream(chunks), maxLineBytes)) lines.push(line);
+  for await (const line of watchLines(stream(chunks), maxLineBytes === undefined ? {} : { maxLineBytes }))
+    lines.push(line);
   return lines;
 }
 
 async function* stream(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) yield await Promise.resolve(chunk);
+}
+
+function lineOf(length: number): string {
+  return `${JSON.stringify({ type: 'ADDED', object: { text: 'x'.repeat(length) } })}\n`;
+}
+
+/** How many turns lines take that arrive together. */
+async function turnsFor(texts: readonly string[]): Promise<number> {
+  let taken = 0;
+  const turns = { take: async () => void (taken += 1), of: () => turns };
+  let lines = 0;
+  for await (const _ of watchLines(stream([Buffer.from(texts.join(''))]), { turns })) lines += 1;
+  expect(lines).toBe(texts.length);
+  return taken;
 }
 
 describe('watchLines', () => {
@@ -28,6 +43,11 @@ describe('watchLines', () => {
       );
       expect(await linesOf(chunks)).toEqual(whole);
     }
+  });
+
+  it('parses long lines one turn after the other, and short ones together', async () => {
+    expect(await turnsFor(Array.from({ length: 5 }, () => lineOf(50_000)))).toBe(5);
+    expect(await turnsFor(Array.from({ length: 300 }, () => lineOf(100)))).toBeLessThan(3);
   });
 
   it('refuses a line that never ends', async () => {

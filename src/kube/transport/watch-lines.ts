@@ -1,25 +1,34 @@
 import { parseJson } from './json.ts';
+import { noTurns, type Turns } from '../../base/turns.ts';
 import { KubeTransportError, type WatchLine } from '../port.ts';
 
 /** The store's limit for one object is about 1.5 MB; as JSON with its managed fields it may be larger. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** So many bytes of lines are parsed in one turn. */
+const BYTES_A_TURN = 32_768;
 
 /**
  * Cuts a watch's body into its lines, each one JSON. Chunks may end anywhere, inside a character too: bytes
- * are kept until a line is whole and only then decoded.
+ * are kept until a line is whole and only then decoded. What whoever takes a line does with it is done in the same turn.
  * @throws KubeTransportError for a line that is too long or no JSON, and for a body that ends inside a line
  */
 export async function* watchLines(
   chunks: AsyncIterable<Uint8Array>,
-  maxLineBytes = MAX_LINE_BYTES,
+  { maxLineBytes = MAX_LINE_BYTES, turns = noTurns }: { maxLineBytes?: number; turns?: Turns } = {},
 ): AsyncGenerator<WatchLine, void, undefined> {
   let kept: Uint8Array[] = [];
   let keptBytes = 0;
+  let sinceTurn = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       const rest = chunk.subarray(start, end);
       start = end + 1;
+      sinceTurn += keptBytes + rest.length;
+      if (sinceTurn > BYTES_A_TURN) {
+        await turns.take();
+        sinceTurn = keptBytes + rest.length;
+      }
       const text = Buffer.concat([...kept, rest])
         .toString('utf8')
         .trim();

@@ -38,7 +38,11 @@ export interface ControllerOptions {
   random: Random;
   metrics?: Metrics;
   logger?: Logger;
-  /** Passes at the same time; each lane has some that the others leave to it. @default 8 */
+  /**
+   * Passes of one namespace at the same time; each lane has some that the others leave to it. In all there are
+   * four times as many, so that passes of one that hang hold up no other.
+   * @default 8
+   */
   workers?: number;
   /**
    * A pass is aborted after so many milliseconds and counts as failed. The time that it waits for its turn to call
@@ -51,6 +55,9 @@ export interface ControllerOptions {
   drainMs?: number;
   backoff?: Curve;
 }
+
+/** So many namespaces may have all the passes that one may have. */
+const NAMESPACES_AT_ONCE = 4;
 
 /** The reason of a pass's signal when the pass took longer than its deadline. */
 export class ReconcileDeadlineError extends Error {
@@ -98,12 +105,15 @@ export class Controller {
     this.queue = new WorkQueue({
       clock: options.clock,
       random: options.random,
-      laneLimit: laneLimit(this.#options.workers),
+      limits: { lane: laneLimit(this.#options.workers), all: this.#options.workers },
       ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
       ...(observer === undefined ? {} : { observer }),
     });
     options.metrics?.watchQueue(options.name, this.queue);
-    options.metrics?.maxConcurrentReconciles.set({ controller: options.name }, this.#options.workers);
+    options.metrics?.maxConcurrentReconciles.set(
+      { controller: options.name },
+      this.#options.workers * NAMESPACES_AT_ONCE,
+    );
   }
 
   /**
@@ -118,7 +128,7 @@ export class Controller {
     abort?.addEventListener('abort', onAbort, { once: true });
     if (abort?.aborted) onAbort();
 
-    const loops = Array.from({ length: workers }, () => this.#work(hard.signal));
+    const loops = Array.from({ length: workers * NAMESPACES_AT_ONCE }, () => this.#work(hard.signal));
     await firstAborted([stop, hard.signal], () => this.queue.shutDown());
 
     const drained = Promise.all(loops).then(() => this.queue.whenIdle());

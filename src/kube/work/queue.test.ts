@@ -125,7 +125,7 @@ describe('WorkQueue', () => {
   });
 
   it('keeps workers free for each lane: thousands of creations leave room for an edit', async () => {
-    const { queue } = make({ laneLimit: 2 });
+    const { queue } = make({ limits: { lane: 2, all: 8 } });
     for (let i = 0; i < 500; i++) queue.add(`shop/${i}`, 'new');
     const taken = [await queue.take(), await queue.take()];
     const next = queue.take();
@@ -134,6 +134,18 @@ describe('WorkQueue', () => {
     const after = queue.take();
     queue.done(taken[0]?.key ?? '');
     expect(await after).toMatchObject({ key: 'shop/2' });
+  });
+
+  it('gives another namespace a worker, however many passes of one hang in each lane', async () => {
+    const { queue } = make({ limits: { lane: 2, all: 3 } });
+    for (const lane of LANES) for (let i = 0; i < 9; i++) queue.add(`big/${lane}-${i}`, lane);
+    for (let i = 0; i < 3; i++) expect((await queue.take())?.key).toMatch('big/');
+    const next = [queue.take(), queue.take()];
+    queue.add('small/a', 'periodic');
+    expect(await next[0]).toMatchObject({ key: 'small/a' });
+    queue.done('small/a');
+    queue.add('small/b', 'new');
+    expect(await next[1]).toMatchObject({ key: 'small/b' });
   });
 
   it('gives each namespace its turn', async () => {

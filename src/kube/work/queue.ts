@@ -2,6 +2,7 @@ import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
 import { Lanes } from '../../base/lanes.ts';
 import { isOfPerson, LANES, moreUrgent, Priority, type Lane } from '../../base/priority.ts';
+import { Tally } from '../../base/tally.ts';
 import { ItemBackoff, RECONCILE_BACKOFF } from './item-backoff.ts';
 
 /** A key handed out for work. */
@@ -29,10 +30,11 @@ export interface WorkQueueOptions {
   backoff?: Curve;
   observer?: QueueObserver;
   /**
-   * How many keys of one lane may be in work at once. The lanes that are full keep no worker from the others.
+   * How many keys of one namespace may be in work at once: in one lane, so that those that are full keep no worker from
+   * the others, and in all.
    * @default no limit
    */
-  laneLimit?: number;
+  limits?: { lane: number; all: number };
 }
 
 /** That a key is due. */
@@ -72,14 +74,21 @@ const KEEPS_PACE = 30;
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
-  readonly #laneLimit: number;
+  readonly #limits: { lane: number; all: number };
   readonly #curve: Curve;
   readonly #random: Random;
   readonly #backoff: ItemBackoff;
   readonly #entries = new Map<string, Entry>();
   readonly #lanes = new Lanes<string>();
   readonly #working = new Map<string, number>();
-  readonly #inWork: Record<Lane, number> = { edit: 0, normal: 0, new: 0, periodic: 0 };
+  /** Keys in work that keep somebody's place, by namespace, and by lane and namespace. */
+  readonly #inWork = {
+    all: new Tally(),
+    edit: new Tally(),
+    normal: new Tally(),
+    new: new Tally(),
+    periodic: new Tally(),
+  };
   #waiters: ((item: WorkItem | undefined) => void)[] = [];
   #idleWaiters: (() => void)[] = [];
   #closed = false;
@@ -87,7 +96,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock;
     this.#observer = options.observer;
-    this.#laneLimit = options.laneLimit ?? Infinity;
+    this.#limits = options.limits ?? { lane: Infinity, all: Infinity };
     this.#curve = options.backoff ?? RECONCILE_BACKOFF;
     this.#random = options.random;
     this.#backoff = new ItemBackoff(this.#curve, this.#random);
@@ -161,7 +170,7 @@ export class WorkQueue {
     if (entry?.working === undefined) return;
     const { lane, since, isLeft } = entry.working;
     this.#working.delete(key);
-    if (!isLeft) this.#inWork[lane] -= 1;
+    if (!isLeft) this.#counts(key, lane, -1);
     delete entry.working;
     this.#observer?.worked(this.#clock.monotonic() - since);
     if (entry.dirty !== undefined && !this.#closed) {
@@ -181,7 +190,7 @@ export class WorkQueue {
     const working = this.#entries.get(key)?.working;
     if (working === undefined || working.isLeft) return;
     working.isLeft = true;
-    this.#inWork[working.lane] -= 1;
+    this.#counts(key, working.lane, -1);
     this.#dispatch();
   }
 
@@ -298,7 +307,10 @@ export class WorkQueue {
   }
 
   #next(): WorkItem | undefined {
-    const turn = this.#lanes.take((lane) => this.#inWork[lane] < this.#laneLimit);
+    const turn = this.#lanes.take(
+      (lane, group) =>
+        this.#inWork[lane].of(group) < this.#limits.lane && this.#inWork.all.of(group) < this.#limits.all,
+    );
     if (turn === undefined) return undefined;
     const { item: key, lane } = turn;
     const entry = this.#entry(key);
@@ -312,9 +324,15 @@ export class WorkQueue {
     const priority = new Priority(lane, byPerson);
     entry.working = { priority, lane, since: now, isLeft: false };
     this.#working.set(key, now);
-    this.#inWork[lane] += 1;
+    this.#counts(key, lane, 1);
     this.#observer?.waited(waitedMs);
     return { key, priority, waitedMs };
+  }
+
+  #counts(key: string, lane: Lane, by: number): void {
+    const group = groupOf(key);
+    this.#inWork[lane].add(group, by);
+    this.#inWork.all.add(group, by);
   }
 
   #reportDepth(lane: Lane): void {

@@ -122,8 +122,7 @@ function running(credentialsFile: string): Place {
     );
   }
   const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: string): Promise<unknown> => {
-    // Loaded here: a sandbox that only serves does without it.
-    const { request } = await import('undici');
+    const { request } = await import('./request.ts');
     const { statusCode, body: answer } = await request(`${adminUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${adminToken}` },

@@ -1,7 +1,7 @@
 import { exactJson } from '../../base/exact-json.ts';
 import type { SecretSet } from '../../base/masking/secret-set.ts';
 import type { Clock } from '../../base/clock.ts';
-import { valuesOf } from '../../base/json-size.ts';
+import { countJson, type CountedJson } from '../../base/json-size.ts';
 import { MemoryBudgetError, weightOf, type Hold, type MemoryShare } from '../../base/memory-budget.ts';
 import { Priority, type Lane } from '../../base/priority.ts';
 import { parseRetryAfter } from '../../base/retry-after.ts';
@@ -26,6 +26,7 @@ import type { ListReading } from './list-reading.ts';
 import { BadId, fillPath } from './path.ts';
 import type { Session, Token } from './session.ts';
 import type { Stamps } from './stamps.ts';
+import { warningsOf } from './warnings.ts';
 
 /** One call in the words of a family. */
 export interface CallSpec {
@@ -54,6 +55,8 @@ interface Reading<T> {
 
 /** Smaller bodies are neither weighed nor charged, bytes. */
 const SMALL_BODY = 16_384;
+/** So many refused calls are known. */
+const REFUSED_KEPT = 256;
 /** What a call takes by itself: its connection, and what waits there of the answer, bytes. */
 const CALL_BYTES = 131_072;
 /** What weighs more is charged for a while after it was read, since whoever asked has it in hand, bytes. */
@@ -98,7 +101,7 @@ export interface CallerOptions {
 }
 
 type Attempt<T> =
-  | { kind: 'ok'; value: T; startedAt: number; endedAt: number }
+  | { kind: 'ok'; value: T; warnings: readonly string[]; startedAt: number; endedAt: number }
   | { kind: 'failed'; effect: Effect; error: ServiceError; startedAt: number; endedAt: number };
 
 /**
@@ -107,6 +110,8 @@ type Attempt<T> =
  */
 export class Caller {
   readonly #options: CallerOptions;
+  /** Writes that the token of a new login was refused for, and that token: other calls pass, and another login is no use. */
+  readonly #refusedFresh = new Map<string, Token>();
   /** Lets go of what is charged for a while. */
   readonly #inHand = new Set<() => void>();
 
@@ -151,7 +156,10 @@ export class Caller {
   ): Promise<Write<T>> {
     const attempt = await this.call(spec, decode, options);
     const { startedAt, endedAt } = attempt;
-    if (attempt.kind === 'ok') return { kind: 'ok', record: attempt.value, startedAt, endedAt };
+    if (attempt.kind === 'ok') {
+      const { value: record, warnings } = attempt;
+      return { kind: 'ok', record, startedAt, endedAt, ...(warnings.length === 0 ? {} : { warnings }) };
+    }
     const { error } = attempt;
     switch (attempt.effect) {
       case 'notSent':
@@ -177,7 +185,14 @@ export class Caller {
     const first = await session.token(options.signal);
     if (first.kind === 'error') return this.#unsent(spec, options, reword(spec, first.error));
     const attempt = await this.#attempt(spec, begin(), options, first.token);
-    if (!isUnauthorized(attempt)) return attempt;
+    if (!isUnauthorized(attempt)) {
+      if (this.#refusedFresh.size > 0) this.#refusedFresh.delete(callOf(spec));
+      return attempt;
+    }
+    const call = callOf(spec);
+    // A token that was never let in for anything may be worth nothing, however new.
+    const isKnown = this.#refusedFresh.get(call)?.generation === first.token.generation;
+    if (isKnown && session.wasLetIn(first.token)) return attempt;
     const renewed = await session.renew(first.token, options.signal);
     if (renewed === undefined) return attempt;
     if (renewed.kind === 'error') {
@@ -187,8 +202,18 @@ export class Caller {
         : this.#unsent(spec, options, reword(spec, renewed.error));
     }
     const second = await this.#attempt(spec, begin(), options, renewed.token);
-    if (isUnauthorized(second)) session.refusedFresh(second.error);
+    if (isUnauthorized(second)) {
+      session.refusedFresh(second.error);
+      this.#noteRefused(call, renewed.token);
+    }
     return second;
+  }
+
+  #noteRefused(call: string, token: Token): void {
+    this.#refusedFresh.delete(call);
+    this.#refusedFresh.set(call, token);
+    const [oldest] = this.#refusedFresh.keys();
+    if (this.#refusedFresh.size > REFUSED_KEPT && oldest !== undefined) this.#refusedFresh.delete(oldest);
   }
 
   async #attempt<T>(
@@ -244,6 +269,7 @@ export class Caller {
     let outcome: Outcome;
     try {
       outcome = await this.#send(request, spec, options, turn.permit, entry.ticket);
+      if (token !== undefined && isOk(outcome)) this.#options.session.accepted(token);
       // A list is weighed entry by entry, as it is read.
       if (reading.list === undefined) outcome = await this.#weighed(outcome, spec, options, hold);
     } catch (error) {
@@ -266,7 +292,7 @@ export class Caller {
     permit: Permit,
     ticket: Ticket,
   ): Promise<Outcome> {
-    const { port, breaker, clock, clockSkew, pace, session, secrets } = this.#options;
+    const { port, breaker, clock, clockSkew, pace, secrets } = this.#options;
     const sentAt = clock.now();
     try {
       const answer = await port.send(request);
@@ -274,7 +300,6 @@ export class Caller {
       if (answer.status >= 500) breaker.failed(ticket, this.#statusError(spec, answer, undefined));
       else breaker.succeeded(ticket);
       if (answer.status !== 429 && answer.status < 500) pace.accepted();
-      if (answer.status >= 200 && answer.status < 300 && !spec.anonymous) session.accepted();
       return { kind: 'answer', answer };
     } catch (error) {
       if (options.signal?.aborted) {
@@ -300,8 +325,9 @@ export class Caller {
     if (bytes < SMALL_BODY) return outcome;
     const { turns, recordValues } = this.#options;
     await turns.take();
-    const limits = { bytes: Infinity, values: recordValues, depth: Infinity };
-    const weight = weightOf(bytes, valuesWithin(body, limits));
+    const counted =
+      spec.isText === true ? undefined : (outcome.answer.counted ?? countedWithin(body, recordValues));
+    const weight = weightOf(bytes, counted?.values ?? (spec.isText === true ? 0 : recordValues));
     try {
       await hold.set(bytes + weight, signal);
     } catch (error) {
@@ -311,7 +337,15 @@ export class Caller {
     await turns.take();
     const text = spec.isText === true ? undefined : textOf(body);
     await turns.take();
-    return { ...outcome, weight, answer: { ...outcome.answer, ...(text === undefined ? {} : { text }) } };
+    return {
+      ...outcome,
+      weight,
+      answer: {
+        ...outcome.answer,
+        ...(counted === undefined ? {} : { counted }),
+        ...(text === undefined ? {} : { text }),
+      },
+    };
   }
 
   /** The body is let go of; what was made of it is charged for as long as it may be in hand. */
@@ -353,7 +387,8 @@ export class Caller {
     const { answer } = outcome;
     if (answer.status >= 200 && answer.status < 300) {
       try {
-        return { kind: 'ok', value: decode(answer), ...at };
+        const warnings = warningsOf(answer, this.#options.secrets);
+        return { kind: 'ok', value: decode(answer), warnings, ...at };
       } catch (error) {
         if (!(error instanceof BadAnswer)) throw error;
         const told = fail(spec, error.code, { status: answer.status, detail: error.message });
@@ -442,13 +477,22 @@ function sizeOf(body: string | Uint8Array | undefined): number {
   return body?.length ?? 0;
 }
 
-/** Values of a body; the limit where it holds more, which is for the decoder to refuse. */
-function valuesWithin(body: Uint8Array, limits: Parameters<typeof valuesOf>[1]): number {
+/** What a body holds; undefined where that is more than the limit, which is for the decoder to refuse. */
+function countedWithin(body: Uint8Array, values: number): CountedJson | undefined {
   try {
-    return valuesOf(body, limits);
+    return countJson(body, { values, depth: Infinity });
   } catch {
-    return limits.values;
+    return undefined;
   }
+}
+
+function isOk(outcome: Outcome): boolean {
+  return outcome.kind === 'answer' && outcome.answer.status >= 200 && outcome.answer.status < 300;
+}
+
+/** What is called, and of which record: the same for every try. */
+function callOf({ method, template, params }: CallSpec): string {
+  return `${method} ${template} ${JSON.stringify(params ?? {})}`;
 }
 
 function isUnauthorized(attempt: Attempt<unknown>): attempt is Attempt<never> & { kind: 'failed' } {

@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../base/exact-json.ts';
 import type { PortAnswer } from '../port.ts';
-import { JsonLimitError, valuesOf, type JsonLimits } from '../../base/json-size.ts';
+import { checkCounted, countJson, JsonLimitError, type CountLimits } from '../../base/json-size.ts';
 
 /** Thrown inside the client when an answer cannot be what it should; turned into a `BadAnswer` result. */
 export class BadAnswer extends Error {
@@ -13,7 +13,7 @@ export class BadAnswer extends Error {
   }
 }
 
-type Body = Pick<PortAnswer, 'body' | 'text'>;
+type Body = Pick<PortAnswer, 'body' | 'counted' | 'text'>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -28,10 +28,11 @@ export function decodeText(body: Uint8Array): string {
  * JSON of a body, whole numbers exact, within the limits, without the keys that could reach a prototype when the record is
  * copied. Throws {@link BadAnswer}; its message never quotes the body.
  */
-export function decodeJson({ body, text }: Body, limits: Omit<JsonLimits, 'bytes'>): unknown {
+export function decodeJson({ body, counted, text }: Body, limits: CountLimits): unknown {
   let value: unknown;
   try {
-    valuesOf(body, { ...limits, bytes: Infinity });
+    if (counted === undefined) countJson(body, limits);
+    else checkCounted(counted, limits);
     value = parseExactJson(text ?? utf8.decode(body));
   } catch (error) {
     throw unreadable(error, body);

@@ -17,6 +17,8 @@ class Logins {
   /** Answers the next logins in place of a token. */
   readonly instead: (PortAnswer | Promise<PortAnswer>)[] = [];
   bare = false;
+  /** The tokens that it hands out are good for nothing. */
+  forgets = false;
 
   constructor(credentials: Parameters<typeof createServiceClient>[0]['credentials']) {
     this.port = new ScriptedPort((request) => this.#answer(request));
@@ -32,7 +34,7 @@ class Logins {
       const other = this.instead.shift();
       if (other !== undefined) return other;
       const token = `t${++this.count}`;
-      this.valid.add(token);
+      if (!this.forgets) this.valid.add(token);
       return this.bare ? raw(200, `${token}\n`, { 'content-type': 'text/plain' }) : json(200, { token });
     }
     return this.valid.has(request.headers['service-token'] ?? '')
@@ -128,6 +130,17 @@ describe('login with email and password', () => {
     await logins.clock.advance(10_000);
     await logins.client.boxes.read('b1');
     expect(logins.count).toBe(3);
+  });
+
+  it('logs in once more, later, where what it got was never let in, though it asks for the same alone', async () => {
+    const logins = new Logins(password);
+    logins.forgets = true;
+    expect(await logins.client.boxes.read('b1')).toMatchObject({ kind: 'unknown' });
+    await logins.clock.advance(10_000);
+    expect(await logins.client.boxes.read('b1')).toMatchObject({ kind: 'unknown' });
+    logins.forgets = false;
+    await logins.clock.advance(300_000);
+    expect(await logins.client.boxes.read('b1')).toMatchObject({ kind: 'found' });
   });
 
   it.each([400, 401, 403])(

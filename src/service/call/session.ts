@@ -40,6 +40,8 @@ export class Session {
   #generation = 0;
   #login: Promise<TokenResult> | undefined;
   #refusals = 0;
+  /** Generation of the newest token that the service has let in. */
+  #letIn: number | undefined;
   #quiet: { until: number; error: ServiceError } | undefined;
 
   constructor(options: SessionOptions) {
@@ -66,9 +68,15 @@ export class Session {
   }
 
   /** The service let the token in: whatever was refused before is over. */
-  accepted(): void {
+  accepted({ generation }: Token): void {
     this.#refusals = 0;
     this.#quiet = undefined;
+    this.#letIn = Math.max(this.#letIn ?? 0, generation);
+  }
+
+  /** Whether the service has let the token in, for whatever call. */
+  wasLetIn({ generation }: Token): boolean {
+    return this.#letIn === generation;
   }
 
   /** The next call logs in anew, whatever was refused before; a fixed token stays. */

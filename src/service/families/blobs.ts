@@ -1,4 +1,3 @@
-import { sha256Base32 } from '../../base/hash.ts';
 import type { Caller } from '../call/caller.ts';
 import { ServiceError } from '../errors.ts';
 import type { Decoders } from './decoders.ts';
@@ -17,8 +16,6 @@ export interface Upload {
 export interface Blobs {
   /** `POST /services/blobs/upload/{file_name}` with the bytes as the body (service-behaviour.md 4). */
   uploadRaw(upload: Upload, options?: CallOptions): Promise<Write<BlobRecord>>;
-  /** `POST /services/blobs/upload`, multipart with the one part `blob`. */
-  uploadMultipart(upload: Upload, options?: CallOptions): Promise<Write<BlobRecord>>;
   /** `url` is a blob record's; any other path is refused without a call. */
   download(url: string, options?: CallOptions): Promise<Read<Uint8Array>>;
 }
@@ -35,12 +32,6 @@ export function createBlobs(caller: Caller, decoders: Decoders): Blobs {
           params: { file_name: name },
           body: { bytes, contentType: mediaType(contentType) },
         },
-        decoders.blob,
-        options,
-      ),
-    uploadMultipart: (upload, options) =>
-      caller.write(
-        { method: 'POST', template: '/services/blobs/upload', body: multipart(upload) },
         decoders.blob,
         options,
       ),
@@ -72,17 +63,6 @@ function splitDownload(url: string): { file_id: string; file_name: string } | un
     // Not percent-encoded after all: the name holds a bare percent sign.
     return { file_id: match[1] ?? '', file_name: match[2] ?? '' };
   }
-}
-
-function multipart(upload: Upload): { bytes: Uint8Array; contentType: string } {
-  // Made of the content's hash: the content would have to hold its own hash to clash.
-  const boundary = `boxwright-${sha256Base32(upload.name, upload.bytes)}`;
-  const name = upload.name.replaceAll(/["\\\p{Cc}]/gu, encodeURIComponent);
-  const head =
-    `--${boundary}\r\nContent-Disposition: form-data; name="blob"; filename="${name}"\r\n` +
-    `Content-Type: ${mediaType(upload.contentType)}\r\n\r\n`;
-  const bytes = Buffer.concat([Buffer.from(head), upload.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
-  return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
 function mediaType(given: string | undefined): string {

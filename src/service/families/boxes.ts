@@ -10,6 +10,8 @@ export interface Boxes {
   read(id: string, options?: CallOptions): Promise<Read<BoxRecord>>;
   /** Sends the full object. */
   update(id: string, body: BoxBody | BoxRecord, options?: CallOptions): Promise<Write<BoxRecord>>;
+  /** Makes a version of the body, which says its number; answers it, a record of its own (service-behaviour.md 3). */
+  publish(id: string, body: BoxBody | BoxRecord, options?: CallOptions): Promise<Write<BoxRecord>>;
   remove(id: string, options?: CallOptions): Promise<Write<undefined>>;
   /** Newest first; empty when the box has no version. */
   versions(id: string, options?: CallOptions): Promise<Read<readonly BoxRecord[]>>;
@@ -30,6 +32,12 @@ export function createBoxes(caller: Caller, decoders: Decoders): Boxes {
       caller.write(
         { method: 'PUT', template, params: { box_id: id }, body: { json: body } },
         decoders.optional(decoders.box(id)),
+        options,
+      ),
+    publish: (id, body, options) =>
+      caller.write(
+        { method: 'PUT', template, params: { box_id: id }, body: { json: body } },
+        decoders.optional(decoders.box()),
         options,
       ),
     remove: (id, options) =>

@@ -20,10 +20,9 @@ import type { InstanceRecord, InstanceServiceRecord, OperationRecord } from '../
 import type { Fields } from '../models/parse.ts';
 import { checkRecord, objectOf } from '../models/parse.ts';
 import type { PortAnswer } from '../port.ts';
-import type { LoginProvidersRecord } from './security.ts';
 
-/** Begins to read a list. */
-export type ListDecoder<Entry> = () => ListReading<Entry>;
+/** Begins to read a list; of the entries that `whole` names everything is kept. */
+export type ListDecoder<Entry> = (whole?: (id: string) => boolean) => ListReading<Entry>;
 
 /** How the answers of all families are read: one place for depth, strictness and what an empty body means. */
 export interface Decoders {
@@ -50,7 +49,6 @@ export interface Decoders {
   providers: ListDecoder<ProviderRecord>;
   blob: Decoder<BlobRecord>;
   loginToken: Decoder<string>;
-  loginProviders: Decoder<LoginProvidersRecord>;
   text: Decoder<string>;
   /** Whatever came, but HTML. */
   nothing: Decoder<undefined>;
@@ -67,11 +65,11 @@ export function createDecoders(listBytes: number, limits: JsonLimits): Decoders 
       checkRecord(json(answer), fields, 'strict', id) as T;
   const many =
     <T extends AnyRecord>(fields: Fields, parts?: readonly string[]): ListDecoder<T> =>
-    () =>
+    (whole) =>
       new ListReading<T>(limits, (entry) => {
         // An entry without an id spoils the whole, since it could be any record.
         const record = checkRecord(entry, fields, 'entry');
-        return (parts === undefined ? record : partsOf(record, parts)) as T;
+        return (parts === undefined || whole?.(record.id) === true ? record : partsOf(record, parts)) as T;
       });
   return {
     listBytes,
@@ -114,11 +112,6 @@ export function createDecoders(listBytes: number, limits: JsonLimits): Decoders 
       return value as BlobRecord;
     },
     loginToken: (answer) => readToken(answer, limits),
-    loginProviders: (answer) => {
-      const value = json(answer);
-      if (!isObject(value)) throw new BadAnswer('the answer is not an object');
-      return value;
-    },
     text: (answer) => decodeText(answer.body),
     nothing: (answer) => {
       refuseHtml(answer);

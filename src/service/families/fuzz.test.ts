@@ -59,7 +59,6 @@ const calls: ((client: ServiceClient) => Promise<{ kind: string; record?: unknow
   (client) => client.workspaces.instances('x'),
   (client) => client.providers.read('x'),
   (client) => client.blobs.uploadRaw({ name: 'x', bytes: Buffer.from('x') }),
-  (client) => client.security.providers(),
 ];
 
 it('turns every answer into a result, whatever it holds', { timeout: 60_000 }, async () => {

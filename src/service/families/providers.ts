@@ -5,18 +5,11 @@ import type { CallOptions, Read } from '../results.ts';
 
 /** Providers, read only so far (interface document section 4.5). */
 export interface Providers {
-  list(options?: CallOptions): Promise<Read<readonly ProviderRecord[]>>;
   read(id: string, options?: CallOptions): Promise<Read<ProviderRecord>>;
 }
 
 export function createProviders(caller: Caller, decoders: Decoders): Providers {
   return {
-    list: (options) =>
-      caller.readList(
-        { method: 'GET', template: '/services/providers', maxBytes: decoders.listBytes },
-        decoders.providers,
-        options,
-      ),
     read: (id, options) =>
       caller.read(
         { method: 'GET', template: '/services/providers/{provider_id}', params: { provider_id: id } },

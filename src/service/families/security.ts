@@ -3,32 +3,7 @@ import { isTokenText } from '../call/session.ts';
 import type { LoginResult } from '../call/session.ts';
 import { ServiceError } from '../errors.ts';
 import type { Decoders } from './decoders.ts';
-import type { CallOptions, Read } from '../results.ts';
-
-/** Interface document section 4.4: where and how one can log in. Needs no credentials. */
-export interface LoginProvidersRecord {
-  organization?: string;
-  password_url?: string;
-  github_url?: string;
-  google_url?: string;
-  [field: string]: unknown;
-}
-
-/** The security endpoints, but for the login itself, which the client does when needed. */
-export interface Security {
-  providers(options?: CallOptions): Promise<Read<LoginProvidersRecord>>;
-}
-
-export function createSecurity(caller: Caller, decoders: Decoders): Security {
-  return {
-    providers: (options) =>
-      caller.read(
-        { method: 'GET', template: '/services/security/providers', anonymous: true },
-        decoders.loginProviders,
-        options,
-      ),
-  };
-}
+import type { CallOptions } from '../results.ts';
 
 /** `POST /services/security/token`; the answer is JSON with `token`, or the bare token (service-behaviour.md 1). */
 export async function login(

@@ -8,6 +8,8 @@ import type { CallOptions, Read } from '../results.ts';
 export interface ListOptions extends CallOptions {
   /** Asks for these ids only; a service that does not know the query answers with everything. */
   ids?: readonly string[] | undefined;
+  /** Of which entries everything is kept. @default of none */
+  whole?: ((id: string) => boolean) | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export function createWorkspaces(caller: Caller, decoders: Decoders): Workspaces
         query: { ids: idsQuery(options.ids) },
         maxBytes: decoders.listBytes,
       },
-      decode,
+      () => decode(options.whole),
       options,
     );
   return {

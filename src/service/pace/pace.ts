@@ -2,6 +2,7 @@ import { backoffMs, type Curve } from '../../base/backoff.ts';
 import type { Clock, Random, Timer } from '../../base/clock.ts';
 import { Lanes } from '../../base/lanes.ts';
 import type { Lane, Priority } from '../../base/priority.ts';
+import { TokenBucket } from '../../base/token-bucket.ts';
 
 export interface PaceOptions {
   requestsPerSecond: number;
@@ -53,8 +54,7 @@ export class Pace {
   readonly #lanes = new Lanes<Waiter>();
   /** Work that has had a turn: its next call takes turns with the first calls of others, so that what is begun ends. */
   readonly #begun = new WeakSet<Priority>();
-  #tokens: number;
-  #refilledAt: number;
+  readonly #bucket: TokenBucket;
   #inFlight = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** 429s in a row without a Retry-After, for the growth of the pause. */
@@ -64,8 +64,8 @@ export class Pace {
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#tokens = Math.max(1, options.burst);
-    this.#refilledAt = options.clock.monotonic();
+    const { clock, requestsPerSecond, burst } = options;
+    this.#bucket = new TokenBucket(clock, { perSecond: requestsPerSecond, burst: Math.max(1, burst) });
   }
 
   /** Waits for a turn. Rejects with the signal's reason when it is aborted first. */
@@ -126,9 +126,7 @@ export class Pace {
     const wait = retryAfterMs ?? backoffMs(++this.#throttles, throttled, random);
     const pause = Math.max(before, wait);
     this.#pausedUntil = clock.monotonic() + pause;
-    // No burst after the pause, and nothing earned during it.
-    this.#tokens = Math.min(this.#tokens, 1);
-    this.#refilledAt = this.#pausedUntil;
+    this.#bucket.pauseUntil(this.#pausedUntil);
     if (pause > shortPause) this.#endAll({ kind: 'paused', retryAfterMs: pause });
     return pause;
   }
@@ -153,36 +151,24 @@ export class Pace {
     this.#timer = undefined;
     while (this.#inFlight < this.#options.inFlight) {
       if (this.#lanes.size === 0) return;
-      const wait = this.#waitForToken();
-      if (wait > 0) {
-        this.#timer = this.#options.clock.setTimer(Math.ceil(wait), () => this.#pump());
+      if (!this.#bucket.tryTake()) {
+        this.#timer = this.#options.clock.setTimer(this.#bucket.untilNextMs(), () => this.#pump());
         return;
       }
-      this.#tokens -= 1;
       this.#inFlight += 1;
       this.#lanes.take()?.item.end({ kind: 'granted', permit: this.#permit() });
     }
   }
 
-  #waitForToken(): number {
-    const { clock, requestsPerSecond, burst } = this.#options;
-    const now = clock.monotonic();
-    if (now < this.#pausedUntil) return this.#pausedUntil - now;
-    const earned = ((now - this.#refilledAt) / 1_000) * requestsPerSecond;
-    this.#tokens = Math.min(Math.max(1, burst), this.#tokens + earned);
-    this.#refilledAt = now;
-    return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / requestsPerSecond) * 1_000;
-  }
-
   #permit(): Permit {
     let held = true;
-    const end = (token: number): void => {
+    const end = (isSent: boolean): void => {
       if (!held) return;
       held = false;
       this.#inFlight -= 1;
-      this.#tokens += token;
+      if (!isSent) this.#bucket.giveBack();
       this.#pump();
     };
-    return { release: () => end(0), refund: () => end(1) };
+    return { release: () => end(true), refund: () => end(false) };
   }
 }

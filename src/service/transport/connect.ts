@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import type { HttpProxy } from '../../base/proxy/settings.ts';
@@ -6,7 +7,7 @@ import { openTunnel, ProxyRefusedError, unreachable } from '../../base/proxy/tun
 import { ServiceTransportError } from '../port.ts';
 import type { AddressCheck } from './addresses.ts';
 import { connectFailure } from './failures.ts';
-import { absoluteResolve, type Resolve } from './resolve.ts';
+import type { Resolve } from './resolve.ts';
 
 export interface ConnectOptions {
   /** Milliseconds for all of it; through a proxy for the tunnel, and again for TLS in it. */
@@ -21,7 +22,7 @@ type Connector = buildConnector.connector;
 export function directConnect(
   { timeoutMs, ca }: ConnectOptions,
   check: AddressCheck,
-  resolve: Resolve = absoluteResolve(),
+  resolve: Resolve,
 ): Connector {
   return explained(
     buildConnector({
@@ -29,7 +30,7 @@ export function directConnect(
       allowH2: false,
       autoSelectFamily: true,
       lookup: checkedLookup(check, resolve),
-      ...(ca === undefined ? {} : { ca }),
+      ...trust(ca),
     }),
   );
 }
@@ -47,7 +48,7 @@ export function tunnelConnect(
   const secure = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
-    ...(ca === undefined ? {} : { ca }),
+    ...trust(ca),
   });
   return explained((to, done) => {
     openTunnel({ proxy, ...far, clock, timeoutMs }, (error, httpSocket) => {
@@ -66,6 +67,11 @@ export function forwardConnect(timeoutMs: number, proxy: HttpProxy): Connector {
       else done(new ProxyRefusedError(`the proxy ${proxy.address} ${unreachable(error, proxy)}`), null);
     }),
   );
+}
+
+/** Read once: a bundle of 256 KiB takes longer than a connection. */
+function trust(ca: string | undefined): { secureContext?: SecureContext } {
+  return ca === undefined ? {} : { secureContext: createSecureContext({ ca }) };
 }
 
 function explained(connect: Connector): Connector {

@@ -1,4 +1,5 @@
-import { JsonSize } from '../../base/json-size.ts';
+import { JsonSize, type CountedJson } from '../../base/json-size.ts';
+import { Pieces } from '../../base/pieces.ts';
 import { SMALL_HOLD, type Hold } from '../../base/memory-budget.ts';
 import type { Turns } from '../../base/turns.ts';
 import type { BodySink } from '../port.ts';
@@ -32,10 +33,8 @@ export interface IntakeOptions {
  */
 export class Intake {
   readonly #options: IntakeOptions;
-  #pieces: Uint8Array[] = [];
-  #waitingBytes = 0;
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
+  readonly #waiting = new Pieces();
+  readonly #kept = new Pieces();
   readonly #size = new JsonSize();
   #working: Promise<void> | undefined;
   #isPaused = false;
@@ -48,31 +47,30 @@ export class Intake {
     const { sink, hold, mostValues, onEnd } = this.#options;
     if (mostValues !== undefined) {
       try {
-        this.#size.count(piece, 0, { bytes: Infinity, values: mostValues, depth: Infinity });
+        this.#size.count(piece, 0, { values: mostValues, depth: Infinity });
       } catch (error) {
         onEnd(error as Error);
         return;
       }
     }
     if (sink === undefined && this.#working === undefined && this.#keep(piece)) return;
-    this.#pieces.push(piece);
-    this.#waitingBytes += piece.byteLength;
-    if (hold !== undefined && this.#waitingBytes > WAITING.high) this.#pause();
+    this.#waiting.push(piece);
+    if (hold !== undefined && this.#waiting.bytes > WAITING.high) this.#pause();
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined;
     });
   }
 
-  /** Resolves when everything was taken, with what was kept as it is. */
-  async end(): Promise<Uint8Array> {
+  /** Resolves when everything was taken, with what was kept as it is, and with what that holds where it was counted. */
+  async end(): Promise<{ body: Uint8Array; counted?: CountedJson }> {
     while (this.#working !== undefined) await this.#working;
-    return Buffer.concat(this.#kept, this.#keptBytes);
+    const body = this.#kept.take();
+    return this.#options.mostValues === undefined ? { body } : { body, counted: this.#size };
   }
 
   async #work(): Promise<void> {
     const { turns, hold, sink, signal, onEnd } = this.#options;
-    for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) {
-      this.#waitingBytes -= piece.byteLength;
+    for (let piece = this.#waiting.shift(); piece !== undefined; piece = this.#waiting.shift()) {
       try {
         if (sink !== undefined) {
           await turns.take();
@@ -81,7 +79,7 @@ export class Intake {
             onEnd(undefined);
             return;
           }
-          const bytes = sink.heldBytes + this.#waitingBytes;
+          const bytes = sink.heldBytes + this.#waiting.bytes;
           if (hold?.trySet(bytes) === false) {
             this.#pause();
             await hold.set(bytes, signal);
@@ -95,7 +93,7 @@ export class Intake {
         if (!signal.aborted) onEnd(error as Error);
         return;
       }
-      if (this.#waitingBytes <= WAITING.low) this.#resume();
+      if (this.#waiting.bytes <= WAITING.low) this.#resume();
     }
     this.#resume();
   }
@@ -103,11 +101,10 @@ export class Intake {
   /** False where the budget has no room for it now. */
   #keep(piece: Uint8Array): boolean {
     const { hold, keepBytes = Infinity } = this.#options;
-    if (this.#keptBytes > keepBytes) return true;
+    if (this.#kept.bytes > keepBytes) return true;
     const needed = this.#needed(piece);
     if (hold !== undefined && hold.size < needed && !hold.trySet(needed)) return false;
     this.#kept.push(piece);
-    this.#keptBytes += piece.byteLength;
     return true;
   }
 
@@ -116,7 +113,7 @@ export class Intake {
    * if several had half of what they need, each would wait for the others.
    */
   #needed(piece: Uint8Array): number {
-    const bytes = this.#keptBytes + piece.byteLength;
+    const bytes = this.#kept.bytes + piece.byteLength;
     return bytes <= SMALL_HOLD ? bytes : this.#options.mostBytes * 2;
   }
 

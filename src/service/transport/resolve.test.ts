@@ -2,8 +2,10 @@ import type { lookup, LookupAddress } from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { absoluteResolve } from './resolve.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Places } from '../../base/places.ts';
+import { settle } from '../../base/virtual-clock.ts';
+import { absoluteResolve, queuedResolve, type Resolve } from './resolve.ts';
 
 /** What is asked of the system for a host, and what comes out. */
 async function resolved(
@@ -57,4 +59,27 @@ it('keeps to the lines of the hosts file, in any case and with comments', async 
     { address: 'fd00::7', family: 6 },
   ]);
   expect((await resolved('example.com', hosts)).asked).toEqual(['example.com.']);
+});
+
+describe('look-ups', () => {
+  it('of names that nobody answers for leave threads to those of another namespace, and are one for each host', async () => {
+    const asked: string[] = [];
+    const hangs: Resolve = (host, done) => {
+      asked.push(host);
+      if (host === 'good.example.com') done(null, [{ address: '192.0.2.1', family: 4 }]);
+    };
+    const places = new Places({ places: 3, each: 2 });
+    const big = queuedResolve(hangs, places, 'big');
+    for (let i = 0; i < 30; i++) big(`bad-${i % 10}.example.com`, () => undefined);
+    await settle();
+    const small = queuedResolve(hangs, places, 'small');
+    const found = await Promise.all(
+      Array.from(
+        { length: 3 },
+        () => new Promise((resolve) => small('good.example.com', (_, all) => resolve(all))),
+      ),
+    );
+    expect(found).toEqual(Array.from({ length: 3 }, () => [{ address: '192.0.2.1', family: 4 }]));
+    expect(asked).toEqual(['bad-0.example.com', 'bad-1.example.com', 'good.example.com']);
+  });
 });

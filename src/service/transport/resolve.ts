@@ -1,6 +1,7 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import { readFile } from 'node:fs';
 import { isIP } from 'node:net';
+import type { Places } from '../../base/places.ts';
 
 /** Every address of a host; calls back with an error when there is none. */
 export type Resolve = (
@@ -24,6 +25,32 @@ export function absoluteResolve(system: typeof lookup = lookup, hostsFile: strin
       if (own.length > 0) done(null, own);
       else system(absolute(host), { all: true }, (error, addresses) => done(error, addresses));
     });
+  };
+}
+
+/**
+ * Look-ups that take turns: each holds one of the process's four threads until its name server answers, or for ten
+ * seconds and more where that does not. Those of one host are one.
+ *
+ * @param owner - whose they are, a namespace
+ */
+export function queuedResolve(resolve: Resolve, places: Places, owner: string): Resolve {
+  const underWay = new Map<string, Parameters<Resolve>[1][]>();
+  return (host, done) => {
+    const joined = underWay.get(host);
+    if (joined !== undefined) {
+      joined.push(done);
+      return;
+    }
+    const all = [done];
+    underWay.set(host, all);
+    void places.take(owner).then((leave) =>
+      resolve(host, (error, addresses) => {
+        leave();
+        underWay.delete(host);
+        for (const one of all) one(error, addresses);
+      }),
+    );
   };
 }
 

@@ -110,6 +110,25 @@ describe('answers', () => {
     expect(elsewhere).toBe(0);
   });
 
+  it.each([
+    [3, { status: 200 }],
+    [1_000, { code: 'Broken', maybeSent: true }],
+  ])('takes a few answers 1xx, and gives up one that does not begin: %d', async (count, wanted) => {
+    const port = await listen(
+      createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(count));
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+        });
+      }),
+    );
+    const answer = await open(`http://127.0.0.1:${port}`)
+      .send(get)
+      .catch((error: unknown) => error);
+    expect(answer).toMatchObject(wanted);
+  });
+
   it('uses connections again', async () => {
     const remotes = new Set<number | undefined>();
     const port = await serve((request, response) => {

@@ -2,6 +2,7 @@ import { Agent } from 'undici';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { JsonLimitError } from '../../base/json-size.ts';
+import type { Places } from '../../base/places.ts';
 import { noTurns, type Turns } from '../../base/turns.ts';
 import { proxyFor } from '../../base/proxy/settings.ts';
 import type { HttpProxy, ProxySettings } from '../../base/proxy/settings.ts';
@@ -14,10 +15,13 @@ import type { Endpoint, EndpointRules } from './endpoint.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { callFailure } from './failures.ts';
 import { Intake } from './intake.ts';
-import type { Resolve } from './resolve.ts';
+import { absoluteResolve, queuedResolve, type Resolve } from './resolve.ts';
 
 /** Of the body of a refusal nothing beyond this is looked into, bytes. */
 const REFUSAL_BYTES = 65_536;
+
+/** Answers 1xx before the one that counts; more come from somebody who wants to keep the operator busy. */
+const MOST_INTERIM = 8;
 
 export interface UndiciPortOptions extends EndpointRules {
   /** `https://host[:port][/base]`, without userinfo, query and fragment. */
@@ -37,6 +41,8 @@ export interface UndiciPortOptions extends EndpointRules {
   clock: Clock;
   /** When lists may be read, a piece at a time. @default at once */
   turns?: Turns | undefined;
+  /** Where look-ups take their turns, and whose they are. @default at once */
+  lookups?: { places: Places; owner: string } | undefined;
   /** Turns a host name into addresses; for tests. @default the system's */
   resolve?: Resolve | undefined;
 }
@@ -112,7 +118,9 @@ function routeTo({ origin, host, base }: Endpoint, options: UndiciPortOptions): 
   const proxy = proxies === undefined ? undefined : proxyFor(url, proxies);
   if (proxy === undefined) {
     const check = createAddressCheck(options.allowLoopback === true);
-    const connect = directConnect({ timeoutMs, ca }, check, options.resolve);
+    const { resolve = absoluteResolve(), lookups } = options;
+    const queued = lookups === undefined ? resolve : queuedResolve(resolve, lookups.places, lookups.owner);
+    const connect = directConnect({ timeoutMs, ca }, check, queued);
     return { connect, origin, prefix: base, headers: {} };
   }
   if (url.protocol === 'https:') {
@@ -169,8 +177,13 @@ function send(
     let status = 0;
     let headers: Record<string, string> = {};
     let size = 0;
+    let interim = 0;
     let intake: Intake | undefined;
-    const answer = (body: Uint8Array = new Uint8Array()): PortAnswer => ({ status, headers, body });
+    const answer = (taken: Pick<PortAnswer, 'body' | 'counted'>): PortAnswer => ({
+      status,
+      headers,
+      ...taken,
+    });
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
@@ -178,6 +191,14 @@ function send(
         if (over) started.abort(new Error('given up'));
       },
       onResponseStart(_, code, given) {
+        if (code < 200) {
+          interim += 1;
+          if (interim > MOST_INTERIM) {
+            const message = 'the answer does not begin: one 1xx follows the other';
+            fail(new ServiceTransportError('Broken', message, { maybeSent: true }));
+          }
+          return;
+        }
         status = code;
         headers = flatten(given);
         // Only a proxy asks for this; it has passed nothing on.
@@ -199,7 +220,8 @@ function send(
           flow: { pause: () => controller?.pause(), resume: () => controller?.resume() },
           onEnd: (error) => {
             // What came is enough to know that the rest is of no use.
-            if (error === undefined) end(() => resolve(answer()), new Error('no more is wanted'));
+            if (error === undefined)
+              end(() => resolve(answer({ body: new Uint8Array() })), new Error('no more is wanted'));
             else {
               const why = error instanceof JsonLimitError ? 'TooLarge' : 'MemoryFull';
               fail(new ServiceTransportError(why, error.message, { maybeSent: true }));
@@ -213,7 +235,7 @@ function send(
         else if (!over) intake?.push(chunk);
       },
       onResponseEnd() {
-        void intake?.end().then((body) => end(() => resolve(answer(body))));
+        void intake?.end().then((taken) => end(() => resolve(answer(taken))));
       },
       onResponseError(_, error) {
         fail(callFailure(error, controller !== undefined));

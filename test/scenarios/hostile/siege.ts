@@ -93,8 +93,9 @@ class Town {
       account: { email: 'evil@example.com', password: 'secret-password', token: 'token-of-evil' },
       teams: ['shop'],
     });
+    const { admin } = this.#evil;
     this.world = new World({
-      others: { [EVIL]: { handle: (request: never) => this.#answer(request) } as unknown as Sandbox },
+      others: { [EVIL]: { handle: (request: never) => this.#answer(request), admin } as unknown as Sandbox },
     });
   }
 

@@ -1,6 +1,7 @@
-import { Agent, ProxyAgent, request, type Dispatcher } from 'undici';
+import { request } from 'undici';
 import type { Clock } from '../../../base/clock.ts';
-import { proxyFor, type HttpProxy, type ProxySettings } from '../../../base/proxy/settings.ts';
+import { agentFor } from '../../../base/proxy/agent.ts';
+import type { ProxySettings } from '../../../base/proxy/settings.ts';
 import type { Delivery, SendTraces } from './span-exporter.ts';
 
 export interface CollectorOptions {
@@ -22,8 +23,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
  */
 export function sendTo({ endpoint, userAgent, clock, proxies }: CollectorOptions): SendTraces {
   const url = new URL(`${endpoint.pathname.replace(/\/$/, '')}/v1/traces`, endpoint);
-  const proxy = proxies === undefined ? undefined : proxyFor(url, proxies);
-  const dispatcher: Dispatcher = proxy === undefined ? new Agent() : agentBy(proxy, url);
+  const dispatcher = agentFor(url, proxies);
   return async (body, signal) => {
     const slow = new AbortController();
     const timer = clock.setTimer(TIMEOUT_MS, () => {
@@ -69,14 +69,4 @@ function waitOf(retryAfter: string | undefined, clock: Clock): number | undefine
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const date = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - clock.now());
-}
-
-/** Through a tunnel to an https endpoint; plain http is what a proxy forwards. */
-function agentBy(proxy: HttpProxy, url: URL): ProxyAgent {
-  const token = proxy.headers()['proxy-authorization'];
-  return new ProxyAgent({
-    uri: `${proxy.secure ? 'https' : 'http'}://${proxy.address}`,
-    proxyTunnel: url.protocol === 'https:',
-    ...(token === undefined ? {} : { token }),
-  });
 }

@@ -7,8 +7,7 @@ import type { AspectState, InstanceStep, Meant } from './state.ts';
 
 /** Tags and variables on the record, and the operation that applies them. Pure. */
 export function decideContent(seen: InstanceObservation, pair: Pair): AspectState {
-  const { plan, contentWaits } = seen;
-  if (contentWaits !== undefined) return { kind: 'held', verdict: contentWaits };
+  const { plan } = seen;
   const tags = tagsToPut(seen);
   if (seen.contentWaits !== undefined) {
     const mayPut = tags && plan.wiped.lease.length === 0;

@@ -4,17 +4,21 @@ import { accepts, phaseOf, type Pair } from '../pair.ts';
 import { isLeftToService, releasedNow } from './lease.ts';
 import type { AspectState } from './state.ts';
 
-/** Whether the machines run. Pure. */
+/** Whether the machines run: a schedule decides, then a lease that has ended, then powerState. Pure. */
 export function decidePower(seen: InstanceObservation, pair: Pair): AspectState {
   const phase = phaseOf(pair);
   if (phase === 'Failed') return { kind: 'held', verdict: failedVerdict(seen, pair) };
-  if (isHeldByLease(seen, phase === 'Online')) return { kind: 'inForce' };
-  const { spec, status, armedHash } = seen;
-  const want = spec.powerState;
+  const { spec, status, armedHash, scheduled } = seen;
+  if (scheduled?.kind === 'left') return { kind: 'inForce' };
+  if (scheduled?.kind === 'unknownZone') {
+    return { kind: 'held', verdict: verdict('NotSupported', scheduled.message, seen.poll.settledMs) };
+  }
+  if (scheduled === undefined && isHeldByLease(seen, phase === 'Online')) return { kind: 'inForce' };
+  const want = scheduled?.power ?? spec.powerState;
   const have = phase === 'Online' ? 'Running' : 'Stopped';
   const operation = want === 'Running' ? 'poweron' : 'shutdown';
   if (want === undefined || want === have) return { kind: 'inForce', fingerprint: operation };
-  const differences = [{ field: 'powerState', want, have }];
+  const differences = [{ field: scheduled === undefined ? 'powerState' : 'schedule', want, have }];
   if (status.armed === armedHash && seen.drift !== 'Correct') return { kind: 'inForce', drift: differences };
   const applies =
     operation === 'poweron' && spec.applyChanges === 'Reconfigure' && seen.appliedHash !== seen.hash;

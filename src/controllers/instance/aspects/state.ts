@@ -118,13 +118,19 @@ function firstDue(
 ): { due?: Meant; waits?: Held; meant?: Meant } {
   let first: { waits: Held; meant: Meant } | undefined;
   for (const meant of steps) {
-    const waits = ledger.held(aspect, meant.fingerprint);
+    const waits = ledger.held(aspect, meant.fingerprint, callOf(meant.step));
     if (waits === undefined) return { due: meant };
     first ??= { waits, meant };
     // What is asked for by a request of its own depends on no other.
     if (waits.why === 'passing' && aspect !== 'requests') break;
   }
   return first ?? {};
+}
+
+/** The call of a step that steps of other aspects make, too. */
+export function callOf(step: InstanceStep): string | undefined {
+  if (step.do === 'put') return 'put';
+  return step.do === 'begin' ? step.operation : undefined;
 }
 
 function isPowerOn({ step }: Meant): boolean {

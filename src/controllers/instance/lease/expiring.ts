@@ -19,11 +19,14 @@ export function leaseExpiring(seen: InstanceObservation, now: number): ExtraCond
   };
 }
 
-/** Milliseconds until the lease asks for a look: its warning, its end, or its end by the operator. */
+/** Milliseconds until the lease asks for a look: its warning, its end, its end by the operator, a switch of its schedule. */
 export function untilLease(seen: InstanceObservation, now: number): number {
   const expire = seen.lease?.expire ?? readLease(seen.record.lease)?.expire;
-  if (expire === undefined) return Infinity;
-  const moments = [expire - (seen.warnBeforeMs ?? WARN_MS), expire, expire + GRACE_MS];
+  const { scheduled } = seen;
+  const switched = scheduled?.kind === 'now' && scheduled.until !== undefined ? [scheduled.until] : [];
+  const ends =
+    expire === undefined ? [] : [expire - (seen.warnBeforeMs ?? WARN_MS), expire, expire + GRACE_MS];
+  const moments = [...switched, ...ends];
   const next = moments.filter((moment) => moment > now).toSorted((a, b) => a - b)[0];
   return next === undefined ? Infinity : next - now + 500;
 }

@@ -6,6 +6,7 @@ import type { InstanceRecord } from '../../../service/index.ts';
 import { isNote } from '../../record/identity/intent.ts';
 import type { InstanceObservation } from '../decide.ts';
 import type { InstanceFields } from '../pass.ts';
+import type { Scheduled } from './scheduled.ts';
 import { readLease, type NotedSource, type WantedLease } from './terms.ts';
 
 /** What status says of a lease before it goes onto the record: where it comes from and when it ends. */
@@ -98,8 +99,11 @@ function asSource(value: unknown): NotedSource | undefined {
 }
 
 /** What status notes of a lease's source. */
-export function sourceNote(lease: Pick<WantedLease, 'source' | 'terms' | 'expire'>): NotedSource {
+export function sourceNote(
+  lease: Pick<WantedLease, 'source' | 'terms' | 'expire'> & Partial<Pick<WantedLease, 'scheduled'>>,
+): NotedSource {
   const { kind, name, uid, deletionPolicy } = lease.source;
+  const { power, since } = saidBy(lease.scheduled);
   return {
     kind,
     name,
@@ -107,11 +111,23 @@ export function sourceNote(lease: Pick<WantedLease, 'source' | 'terms' | 'expire
     deletionPolicy,
     terms: lease.terms,
     ...(lease.expire === undefined ? {} : { expire: rfc3339(lease.expire) }),
+    ...(power === undefined ? {} : { power }),
+    ...(since === undefined ? {} : { since }),
   };
 }
 
-/** Hash of what says when machines run: while it is the same, a lease that was carried out stays carried out. */
-export function armedHash(instance: Instance, terms: string | undefined): string {
+/** What a schedule says of the machines, and since when. */
+function saidBy(scheduled: Scheduled | undefined): Pick<NotedSource, 'power' | 'since'> {
+  if (scheduled === undefined || scheduled.kind === 'unknownZone') return {};
+  const { power, since } = scheduled;
+  return { ...(power === undefined ? {} : { power }), ...(since === undefined ? {} : { since }) };
+}
+
+/**
+ * Hash of what says when machines run: while it is the same, a lease that was carried out stays carried out. Each switch
+ * of a schedule makes another.
+ */
+export function armedHash(instance: Instance, terms: string | undefined, scheduled?: Scheduled): string {
   const { powerState } = instance.spec;
-  return sha256Base32(canonicalJson({ powerState, lease: terms })).slice(0, 24);
+  return sha256Base32(canonicalJson({ powerState, lease: terms, ...saidBy(scheduled) })).slice(0, 24);
 }

@@ -15,13 +15,25 @@ export type LeaseChoice =
   /** `leaseRef` names a lease that is not there, or not for this instance. */
   | { kind: 'waiting'; message: string };
 
-/** The leases that name an Instance, oldest first. A lease on its way out counts no more. */
+/**
+ * The leases that name an Instance, oldest first. A lease on its way out counts no more, unless the instance has it and
+ * names it by leaseRef: then it stays until the instance lets go of it.
+ */
 export function leasesOf(instance: Instance, leases: KindCache<InstanceLease>): Cached<InstanceLease>[] {
   const { namespace, name } = instance.metadata;
   return leases
     .referrers('Instance', namespace, name)
-    .filter((lease) => lease.problems === undefined && lease.metadata.deletionTimestamp === undefined)
+    .filter(
+      (lease) =>
+        lease.problems === undefined &&
+        (lease.metadata.deletionTimestamp === undefined || isKept(instance, lease)),
+    )
     .toSorted((a, b) => (isEarlier(a, b, instance.status.lease?.source?.uid) ? -1 : 1));
+}
+
+/** Whether an instance has a lease and names it by leaseRef. */
+export function isKept({ spec, status }: Instance, { metadata: { name, uid } }: InstanceLease): boolean {
+  return spec.leaseRef?.name === name && status.lease?.source?.uid === uid;
 }
 
 /** The older one; of two made in the same second the one that the instance has already. */

@@ -6,6 +6,7 @@ import { parseDuration } from '../../../base/duration.ts';
 import { parseRfc3339, wholeMinute, wholeSecond } from '../../../base/rfc3339.ts';
 import { canonicalJson, sha256Base32 } from '../../../base/hash.ts';
 import { formatTimestamp, parseTimestamp, type LeaseRecord } from '../../../service/index.ts';
+import type { Scheduled } from './scheduled.ts';
 
 /** Where an instance's lease comes from, and what it says. */
 export interface LeaseSource {
@@ -32,6 +33,8 @@ export interface WantedLease {
   expire: number | undefined;
   /** The end was worked out just now and is not noted in status yet. */
   isNew: boolean;
+  /** What its schedule says of the machines. */
+  scheduled: Scheduled | undefined;
 }
 
 /** What an instance's status notes of its lease's source. */
@@ -42,9 +45,14 @@ const MINUTE_MS = 60_000;
 /** Hash of what a source says: another hash is another lease, with an end of its own. */
 export function termsHash(source: LeaseSource): string {
   const { uid, terms } = source;
-  const { operation, expireAt, after } = terms;
+  const { operation, expireAt, after, schedule } = terms;
   const renew = tokenOf(source.renew);
-  return sha256Base32(canonicalJson({ uid, operation, expireAt, after, renew })).slice(0, 24);
+  return sha256Base32(canonicalJson({ uid, operation, expireAt, after, schedule, renew })).slice(0, 24);
+}
+
+/** What happens at the end, on the record: a schedule has no end, and the operator carries it out. */
+export function operationOf({ operation, schedule }: LeaseTerms): LeaseTerms['operation'] {
+  return schedule === undefined ? operation : 'AlwaysOn';
 }
 
 /**
@@ -52,7 +60,7 @@ export function termsHash(source: LeaseSource): string {
  * (service-behaviour.md 2.6).
  */
 export function expireOf(terms: LeaseTerms, from: number): number | undefined {
-  if (terms.operation === 'AlwaysOn') return undefined;
+  if (operationOf(terms) === 'AlwaysOn') return undefined;
   if (terms.expireAt !== undefined) return wholeMinute(parseRfc3339(terms.expireAt));
   return terms.after === undefined ? undefined : wholeMinute(from + parseDuration(terms.after));
 }
@@ -65,19 +73,21 @@ export function wantedLease(
     /** The record's lease, taken as the answer to these terms on an instance that was never settled before. */
     deployed: LeaseRecord | undefined;
     now: number;
+    scheduled?: Scheduled | undefined;
   },
 ): WantedLease {
   const terms = termsHash(source);
-  const { operation } = source.terms;
+  const { scheduled } = context;
+  const operation = operationOf(source.terms);
   if (context.noted?.terms === terms) {
     const expire = context.noted.expire === undefined ? undefined : Date.parse(context.noted.expire);
-    return { source, terms, operation, expire, isNew: false };
+    return { source, terms, operation, expire, isNew: false, scheduled };
   }
   const onRecord = context.deployed === undefined ? undefined : readLease(context.deployed);
   const counted = expireOf(source.terms, context.now);
   const fits =
     onRecord?.operation === operation && (source.terms.after !== undefined || onRecord.expire === counted);
-  return { source, terms, operation, expire: fits ? onRecord.expire : counted, isNew: !fits };
+  return { source, terms, operation, expire: fits ? onRecord.expire : counted, isNew: !fits, scheduled };
 }
 
 /** A record's lease in our words. */

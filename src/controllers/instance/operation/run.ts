@@ -5,7 +5,7 @@ import { jittered, lookAgainMs } from '../../../base/backoff.ts';
 import type { InstanceOperationName, InstanceRecord } from '../../../service/index.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { noteWrite, readFirst } from '../../record/looks.ts';
+import { noteWrite, readFirst } from '../../record/observed.ts';
 import { failed, notAccepted, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
@@ -15,6 +15,8 @@ import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
+import type { Durations } from './durations.ts';
+import { ranMs } from './running.ts';
 import { readTelling } from './telling.ts';
 
 /** After a 409 the state is looked at this soon at the latest, milliseconds. */
@@ -25,9 +27,11 @@ const TRIES_SHOWN = 1_000;
 /** Carries one operation out exactly once: notes it, sends it, follows it to its end. */
 export class OperationRunner {
   readonly #context: OperatorContext;
+  readonly #durations: Durations;
 
-  constructor(context: OperatorContext) {
+  constructor(context: OperatorContext, durations: Durations) {
     this.#context = context;
+    this.#durations = durations;
   }
 
   /** Notes an operation in status, with what the record and its operations were before: then it may be sent. */
@@ -184,7 +188,10 @@ export class OperationRunner {
     { shown, endIsDue, sent }: { shown: InstanceFields; endIsDue: boolean; sent: SentOperation },
     recheckAfterMs: number | undefined,
   ): Convergence<Instance> {
-    const poll = jittered(pass.handle.poll.processingMs, pass.random);
+    const { afterMs: poll } = this.#durations.nextLook(pass.handle.endpoint, record, {
+      ranMs: ranMs(pass.memory, this.#context.clock.monotonic()),
+      pollMs: jittered(pass.handle.poll.processingMs, pass.random),
+    });
     const recheck = Math.min(recheckAfterMs ?? poll, poll);
     const pair = pairOf(record);
     const fields = pass.resource.status.phase === phaseOf(pair) ? {} : shown;
@@ -233,7 +240,8 @@ export class OperationRunner {
     const attempt = attemptOf(pass, current);
     const { aspect, fingerprint } = attempt;
     if (write.kind === 'ok') {
-      memory.attempts.accepted(aspect, fingerprint, { difference: aspect, correcting: sent.correcting });
+      const what = { difference: aspect, correcting: sent.correcting, call: attempt.call };
+      memory.attempts.accepted(aspect, fingerprint, what);
       memory.operation = { ...memory.operation, outcome: 'accepted' };
       if (write.record === undefined) memory.observed = undefined;
       const message = `Waits for the end of ${current.event}`;
@@ -362,13 +370,14 @@ function attemptOf(
 ): Attempt & { aspect: InstanceAspect } {
   const { attempts } = memory;
   const { event, token, released, changeHash } = current;
-  if (token !== undefined) return { attempts, aspect: 'requests', fingerprint: token };
+  const ledger = { attempts, call: event };
+  if (token !== undefined) return { ...ledger, aspect: 'requests', fingerprint: token };
   if (released !== undefined) {
     const armed = resource.status.armed?.replace(/^released:/, '') ?? '';
-    return { attempts, aspect: 'leaseEnd', fingerprint: `${event} ${armed}` };
+    return { ...ledger, aspect: 'leaseEnd', fingerprint: `${event} ${armed}` };
   }
-  if (event === 'poweron' || event === 'shutdown') return { attempts, aspect: 'power', fingerprint: event };
-  return { attempts, aspect: 'content', fingerprint: `${event} ${changeHash}` };
+  if (event === 'poweron' || event === 'shutdown') return { ...ledger, aspect: 'power', fingerprint: event };
+  return { ...ledger, aspect: 'content', fingerprint: `${event} ${changeHash}` };
 }
 
 /** The end of a lease that the operation was to carry out is still to be carried out. */

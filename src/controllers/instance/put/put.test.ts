@@ -75,7 +75,7 @@ describe('a PUT of an instance', () => {
     const bench = new Bench();
     const done = await bench.put();
     expect(bench.puts).toEqual([{ ...RECORD, tags: ['theirs', 'ours'], variables: [] }]);
-    expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] }, appliedTags: 'tags' } });
+    expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] } } });
     expect(bench.memory.put).toEqual({ hash: 'k:h', whileDown: false });
   });
 
@@ -87,7 +87,7 @@ describe('a PUT of an instance', () => {
     expect(lease.fields).toEqual({});
     const tags = await bench.put('tags');
     expect(bench.puts[1]).toMatchObject({ tags: ['theirs', 'ours'], variables: [SECRET] });
-    expect(tags.fields).toEqual({ managed: { tags: ['ours'], variables: ['PASS'] }, appliedTags: 'tags' });
+    expect(tags.fields).toEqual({ managed: { tags: ['ours'], variables: ['PASS'] } });
     expect(bench.memory.put).toBeUndefined();
   });
 

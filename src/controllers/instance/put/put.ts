@@ -2,7 +2,7 @@ import type { Instance } from '../../../api/instance.ts';
 import { canonicalJson } from '../../../base/hash.ts';
 import type { InstanceRecord } from '../../../service/index.ts';
 import type { Convergence } from '../../record/kind.ts';
-import { noteWrite } from '../../record/looks.ts';
+import { noteWrite } from '../../record/observed.ts';
 import { notAccepted, refusedVerdict, type Attempt } from '../../record/outcome.ts';
 import { verdict } from '../../record/status/verdict.ts';
 import type { Meant, PutReason } from '../aspects/state.ts';
@@ -45,6 +45,7 @@ export async function putRecord(
   attempt.attempts.accepted(attempt.aspect, attempt.fingerprint, {
     difference: difference.join(),
     correcting,
+    call: attempt.call,
   });
   const { record: answer } = write;
   if (answer === undefined) memory.observed = undefined;
@@ -95,9 +96,8 @@ function bodyOf(
 function fieldsAfter(why: PutReason, desired: DesiredInstance, seen: InstanceObservation): InstanceFields {
   if (why === 'lease') return {};
   const managed = managedOf(desired);
-  const { status, tagsHash } = seen;
-  if (why === 'content') return { managed, appliedTags: tagsHash };
-  return { managed: withTags(status.managed, managed?.tags), appliedTags: tagsHash };
+  if (why === 'content') return { managed };
+  return { managed: withTags(seen.status.managed, managed?.tags) };
 }
 
 function withTags(managed: InstanceFields['managed'], tags: string[] | undefined): InstanceFields['managed'] {

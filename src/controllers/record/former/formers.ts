@@ -1,7 +1,8 @@
 import type { AnyRecord } from '../../../service/index.ts';
 import type { Claims } from '../claims.ts';
 import type { Pass, RecordKind } from '../kind.ts';
-import { SHARED_LIST_AGE_MS, type Looks } from '../looks.ts';
+import type { ExistenceLooks } from '../looks/existence.ts';
+import { SHARED_LIST_AGE_MS } from '../looks/looked.ts';
 import type { Memory } from '../memory.ts';
 import { policiesOf } from '../policies.ts';
 import { finalNameOf, type ManagedResource } from '../resource.ts';
@@ -48,20 +49,20 @@ export type FormerRemoval =
  */
 export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
-  readonly #looks: Looks<R, Rec, Desired, M>;
+  readonly #existence: ExistenceLooks<R, Rec, Desired, M>;
   readonly #memoryOf: (resource: R, id: string) => M;
   readonly #claims: Claims<R>;
 
   constructor(
     kind: RecordKind<R, Rec, Desired, M>,
-    looks: Looks<R, Rec, Desired, M>,
+    existence: ExistenceLooks<R, Rec, Desired, M>,
     options: {
       memoryOf: (resource: R, id: string) => M;
       claims: Claims<R>;
     },
   ) {
     this.#kind = kind;
-    this.#looks = looks;
+    this.#existence = existence;
     this.#memoryOf = options.memoryOf;
     this.#claims = options.claims;
   }
@@ -138,7 +139,8 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       former.replacedAt !== undefined && policiesOf(resource, handle, 'Hold').deletion === 'Orphan';
     if (former.why === 'Surplus' && isLeft && !isDeleting) return { kind: 'gone' };
     const isDue = isDeleting || former.why === 'Surplus';
-    const list = await handle.client.shared.list(this.#kind.family, former.owner, {
+    const { listing } = this.#kind;
+    const list = await handle.client.shared.list(listing.family, listing.at(former.owner), {
       maxAgeMs: SHARED_LIST_AGE_MS,
       priority: pass.priority,
       signal: pass.signal,
@@ -153,7 +155,7 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       listed !== undefined && this.#kind.candidate(listed, pass.marker, finalName).ending !== undefined;
     if (!isDue && isOver) return { kind: 'unseen' };
     const its = this.#passFor(pass, former, isDue);
-    const existence = await this.#looks.existence(its, former.id);
+    const existence = await this.#existence.look(its, former.id);
     if (existence.kind === 'failed') {
       // What cannot be an id is none of ours.
       if (existence.code === 'BadId') return { kind: 'gone' };

@@ -2,8 +2,10 @@ import { ANNOTATIONS } from '../../../api/names.ts';
 import { factsOf } from '../../../api/reasons.ts';
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { AnyRecord } from '../../../service/index.ts';
-import type { RecordStep } from '../decide.ts';
-import { homeOf, type Outcome } from '../effects.ts';
+import type { RecordStep } from '../decide/observation.ts';
+import { unshown } from '../decide/words.ts';
+import type { Outcome } from '../effects.ts';
+import { homeOf } from '../home.ts';
 import type { Pass, RecordKind, StatusFields } from '../kind.ts';
 import type { Memory } from '../memory.ts';
 import type { ManagedResource } from '../resource.ts';
@@ -60,7 +62,10 @@ export class FormerSteps<R extends ManagedResource, Rec extends AnyRecord, Desir
         wish: { verdict: soon === Infinity ? slowly : { ...slowly, recheckAfterMs: soon }, fields: {} },
       };
     }
-    const said = verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
+    const said =
+      memory.created === id
+        ? unshown(noun)
+        : verdict('Creating', `The ${noun} was deleted on the service: it is made again`);
     // Noted before it is let go of, so that a definition that does not know the field loses neither.
     const isNoted = formerOf(resource).some((one) => one.id === id);
     const left = isNoted ? ['id', 'uri', 'home', ...forgotten] : [];

@@ -29,6 +29,8 @@ function sealed(id: string, of: Partial<typeof ME> = {}, seals = SEALS): Annotat
 }
 
 /** As versions before the seal wrote it. */
+const readBy = (seals: Seals): Seals['readClaim'] => seals.readClaim.bind(seals);
+
 function unsealed(id: string, of: Partial<typeof ME> = {}): Annotations {
   const { [ANNOTATIONS.claimSeal]: _seal, ...claim } = sealed(id, of);
   return claim;
@@ -40,7 +42,7 @@ function judge(
   living: string[] = [],
   former: string[] = [],
 ): ClaimJudgement {
-  return judgeClaim({ annotations, statusId, former }, ME, SEALS, (uid) => living.includes(uid));
+  return judgeClaim({ annotations, statusId, former }, ME, readBy(SEALS), (uid) => living.includes(uid));
 }
 
 describe('a claim', () => {
@@ -116,7 +118,7 @@ describe('a claim', () => {
   it('under an earlier key that is kept counts', () => {
     const rotated = new Seals(Buffer.alloc(32, 2), [Buffer.alloc(32, 1)]);
     const source = { annotations: sealed('r1'), statusId: undefined, former: [] };
-    expect(judgeClaim(source, ME, rotated, () => false)).toMatchObject({
+    expect(judgeClaim(source, ME, readBy(rotated), () => false)).toMatchObject({
       kind: 'mine',
       seal: { isCurrent: false },
     });

@@ -89,7 +89,7 @@ const TO_TAKE_OVER =
 export function judgeClaim(
   source: ClaimSource,
   claimant: Claimant,
-  seals: Seals,
+  readSeal: Seals['readClaim'],
   isLiving: (uid: string) => boolean,
 ): ClaimJudgement {
   const { annotations, statusId, former } = source;
@@ -117,7 +117,7 @@ export function judgeClaim(
   }
   const isOurs = marker === claimant.marker;
   const reading: SealReading = isOurs
-    ? seals.readClaim(annotations?.[ANNOTATIONS.claimSeal], { ...claimant, uid }, id)
+    ? readSeal(annotations?.[ANNOTATIONS.claimSeal], { ...claimant, uid }, id)
     : { kind: 'false' };
   const seal =
     reading.kind === 'holds' ? { ...sealOf(reading), isOfPresentUid: uid === claimant.uid } : undefined;

@@ -5,6 +5,8 @@ import type { ManagedResource } from '../resource.ts';
 interface Hashes {
   draftHash?: string;
   files?: { path: string; hmac: string }[];
+  published?: { draftHash: string };
+  publishing?: { draftHash: string };
   appliedHash?: string;
   /** `<hash>@<updated>`. */
   pendingHash?: string;
@@ -28,10 +30,16 @@ export function presentHashes(resource: ManagedResource, digest: Digest): Hashes
   const own = (field: string, hash: string): string => digest.present(domain, field, hash);
   const ofBox = (name: string, hash: string): string =>
     digest.present({ kind: 'Box', namespace, name }, 'draftHash', hash);
-  const { draftHash, files, appliedHash, pendingHash, currentOperation, box } = status;
+  const { draftHash, published, publishing, files, appliedHash, pendingHash, currentOperation, box } = status;
   const { boxRef } = resource.spec as { boxRef?: { name: string } };
   const present: Hashes = {};
   if (draftHash !== undefined) present.draftHash = own('draftHash', draftHash);
+  if (published !== undefined) {
+    present.published = { ...published, draftHash: own('draftHash', published.draftHash) };
+  }
+  if (publishing !== undefined) {
+    present.publishing = { ...publishing, draftHash: own('draftHash', publishing.draftHash) };
+  }
   if (appliedHash !== undefined) present.appliedHash = own('appliedHash', appliedHash);
   if (pendingHash !== undefined) {
     const [hash = '', ...rest] = pendingHash.split('@');

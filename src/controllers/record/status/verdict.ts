@@ -56,11 +56,12 @@ export function conditionsOf(said: Verdict, context: ConditionContext): Conditio
   const doubted = said.doubtsReady === true;
   const kept = !doubted && rule.ready === 'AsBefore' && settled && wasReady?.status === 'True';
   const next: Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>[] = [
-    kept
+    // Where no other condition tells, Ready has to: a pause would not show anywhere.
+    kept && rule.also !== undefined
       ? { type: 'Ready', status: 'True', reason: wasReady.reason, message: wasReady.message }
       : {
           type: 'Ready',
-          status: doubted ? 'Unknown' : rule.ready === 'AsBefore' ? 'False' : rule.ready,
+          status: doubted ? 'Unknown' : kept ? 'True' : rule.ready === 'AsBefore' ? 'False' : rule.ready,
           reason: said.reason,
           message: cutText(said.message, MESSAGE_LIMIT),
         },

@@ -8,6 +8,7 @@ import { eventTarget } from '../../event-target.ts';
 import { fitStatus, type FittedStatus } from './gate.ts';
 import { LostFields } from './lost-fields.ts';
 import { eventOf, nextStatus, type AnyStatus, type StatusWish } from './next-status.ts';
+import { transitionOf } from './transition.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Any resource of ours. */
@@ -116,6 +117,11 @@ export class StatusWriter<R extends AnyOfOurs> {
       const message =
         'the definition on the cluster is older than this operator: apply the CRDs of its version';
       log.error({ kind: this.#type.kind, lost }, message);
+    }
+    const transition = transitionOf(this.#type.kind, newest.status, next);
+    if (transition !== undefined) {
+      const said = { kind: this.#type.kind, namespace, name, ...transition.fields };
+      log[transition.level](said, transition.message);
     }
     const regarding = eventTarget(this.#type.kind, seen);
     const event = eventOf(newest.status.conditions, next.conditions ?? [], regarding);

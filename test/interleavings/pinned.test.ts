@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { ownKinds } from '../support/fake-kube.ts';
+import { runPlan, type Plan } from './run.ts';
+
+/** The shortest plans of what was found, and mended, that no scenario comes upon. */
+const PLANS: Readonly<Record<string, Plan>> = {
+  'a box that is hidden until another is made is taken back when both are shown': {
+    opening: 'an instance',
+    steps: [
+      { do: 'blind', to: 'boxes', with: 404, lists: true, seconds: 400 },
+      { do: 'wait', seconds: 1_200 },
+    ],
+  },
+  'an instance that is hidden until another is made is taken back, and nothing is left': {
+    opening: 'an instance',
+    steps: [
+      { do: 'edit', kind: 'Instance', name: 'web-eu', spec: { onMissing: 'Recreate' } },
+      { do: 'blind', to: 'instances', with: 404, lists: true, seconds: 300 },
+      { do: 'wait', seconds: 1_200 },
+    ],
+  },
+  'a record that is found where the Connection no longer points waits, and says so': {
+    opening: 'an instance',
+    steps: [
+      { do: 'move', to: 'other' },
+      { do: 'apply', what: 'Box/over' },
+      { do: 'wait', seconds: 300 },
+      { do: 'delete', kind: 'Box', name: 'over' },
+      { do: 'crash' },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+    ],
+  },
+  'what a DELETE is refused for with 409 is kept, though no read shows it': {
+    opening: 'an instance',
+    steps: [
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+      { do: 'apply', what: 'contents' },
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'paused', value: 'false' },
+      { do: 'wait', seconds: 300 },
+      { do: 'blind', to: 'everything', with: 404, lists: false, seconds: 4 },
+    ],
+  },
+  'a box that is made at the service that the Connection has moved to is Ready there': {
+    opening: 'nothing',
+    steps: [
+      { do: 'delete', kind: 'Box', name: 'web' },
+      { do: 'wait', seconds: 1 },
+      { do: 'apply', what: 'Box/web' },
+      { do: 'move', to: 'other' },
+      { do: 'wait', seconds: 1 },
+    ],
+  },
+  'what is changed while the API server cannot be reached is spoken of when it can be': {
+    opening: 'an instance',
+    steps: [
+      { do: 'silent', who: 'API server', seconds: 300 },
+      { do: 'edit', kind: 'Instance', name: 'web-eu', spec: { tags: ['eu'] } },
+      { do: 'wait', seconds: 20 },
+      { do: 'crash' },
+      { do: 'wait', seconds: 1_200 },
+    ],
+  },
+};
+
+describe('Interleavings that failed once', () => {
+  const kinds = ownKinds();
+  it.each(Object.entries(PLANS))('%s', { timeout: 300_000 }, async (_name, plan) => {
+    const { objections } = await runPlan(plan, kinds);
+    expect(objections).toEqual([]);
+  });
+});
