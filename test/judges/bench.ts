@@ -40,6 +40,8 @@ export interface BenchParts {
   others?: Readonly<Record<string, Sandbox>>;
   /** The installation id of the operator. @default what its ConfigMap says, where that is shown to the bench */
   installation?: () => string | undefined;
+  /** Who sits here, by name. @default {@link JUDGES} */
+  judges?: Readonly<Record<string, (court: Court) => Judge>>;
 }
 
 /**
@@ -65,7 +67,10 @@ export class Bench {
     this.#sandbox = parts.sandbox;
     this.#others = parts.others ?? {};
     this.#installation = parts.installation ?? (() => this.#shownInstallation());
-    this.#judges = Object.entries(JUDGES).map(([name, make]) => [name, make(this.court(name))]);
+    this.#judges = Object.entries(parts.judges ?? JUDGES).map(([name, make]) => [
+      name,
+      make(this.court(name)),
+    ]);
   }
 
   /** What was found so far. */

@@ -147,12 +147,7 @@ export function declaredOf(
       const kept = (fields['profile'] as Record<string, unknown> | undefined)?.[name];
       const empty =
         value === null || (typeof value === 'object' && Object.keys(value as object).length === 0);
-      if (!empty)
-        say(
-          'profile',
-          `profile.${name} is ${JSON.stringify(kept)}`,
-          same(JSON.stringify(kept), JSON.stringify(value)),
-        );
+      if (!empty) say('profile', `profile.${name} is ${JSON.stringify(kept)}`, same(kept, value));
     }
     for (const claim of claims ?? [])
       say('claims', `claim ${claim} is missing`, ((fields['claims'] ?? []) as string[]).includes(claim));
