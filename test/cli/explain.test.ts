@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LEADER_ANNOTATIONS, LEADER_LABEL } from '../../src/api/names.ts';
+import { INSTALLATION_CONFIG_MAP } from '../../src/controllers/installation.ts';
 import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
 import { BOX_AND_POLICY, instance, RealWorld } from '../support/real-world.ts';
 import { installPlugin } from './plugin.ts';
+
+interface Explained {
+  keeper: { state: string; text: string };
+  installation?: string;
+}
 
 const plugin = installPlugin();
 beforeAll(() => installKinds(testCluster()));
@@ -34,6 +41,49 @@ describe('kubectl boxwright explain', () => {
       resource: { kind: 'Instance', name: 'web', ready: 'True' },
       keeper: { state: 'Watched' },
     });
+  });
+
+  it('believes no Lease that an author has written, whatever else he writes beside it', async () => {
+    await using world = await RealWorld.start({ idle: true });
+    await world.put(world.connection());
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: 'boxwright-operator',
+        labels: { [LEADER_LABEL]: 'true' },
+        annotations: { [LEADER_ANNOTATIONS.namespaces]: '*', [LEADER_ANNOTATIONS.version]: '9.9.9' },
+      },
+      spec: {
+        holderIdentity: 'posing_1',
+        leaseDurationSeconds: 3_600,
+        renewTime: new Date().toISOString().replace('Z', '000Z'),
+      },
+    };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'posing',
+        labels: { 'app.kubernetes.io/component': 'operator', 'app.kubernetes.io/part-of': 'boxwright' },
+      },
+      spec: { containers: [{ name: 'operator', image: 'example.com/none:0' }] },
+    };
+    const map = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: INSTALLATION_CONFIG_MAP },
+      data: { id: 'forged-installation' },
+    };
+    const author = await world.cluster.namespace('author');
+    const text = [lease, pod, map].map((each) => JSON.stringify(each)).join('\n---\n');
+    await world.cluster.apply(text, author.name);
+    const argv = ['explain', 'connection/main', '--system-namespace', world.home, '-o', 'json'];
+    const { code, stdout } = await plugin.call(world, argv);
+    expect(code).toBe(0);
+    const { keeper, installation } = JSON.parse(stdout) as Explained;
+    expect({ state: keeper.state, installation }).toEqual({ state: 'Unknown', installation: undefined });
+    expect(keeper.text).toContain('every author who may write Leases there can say so');
   });
 
   it('works where no operator has ever looked, with the rights of its user', async () => {

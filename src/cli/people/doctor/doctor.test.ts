@@ -4,11 +4,12 @@ import { kindOf } from '../../../api/kinds.ts';
 import { paintFor } from '../../terminal.ts';
 import type { WatchedResource } from '../../watch/resource.ts';
 import { seen, SHOP } from '../status/test-resource.ts';
+import type { Pod } from '../pods.ts';
 import { LEADER } from '../test-operator.ts';
 import { checkOf, unknown } from './check.ts';
 import { complaintsAbout } from './definitions.ts';
 import { checkNamespaces, checkOperators } from './operators.ts';
-import { checkPods, type Pod } from './pods.ts';
+import { checkPods } from './pods.ts';
 import { diagnosisLines } from './report.ts';
 import { checkAnnotations, checkConnections, checkProgress, checkStalled } from './resources.ts';
 
@@ -27,7 +28,7 @@ function stalled(name: string): WatchedResource {
 
 describe('the check of the operator', () => {
   it('is fine with one that leads and has the version of the program', () => {
-    expect(checkOperators({ operators: [LEADER] }, 'boxwright-system')).toMatchObject({
+    expect(checkOperators({ operators: [LEADER], unproven: [] }, 'boxwright-system')).toMatchObject({
       state: 'Fine',
       found: ['pod-1 leads in namespace boxwright-system and looks after shop.'],
     });
@@ -35,10 +36,10 @@ describe('the check of the operator', () => {
 
   it('objects where none leads, and tells the last', () => {
     const silent = { ...LEADER, isLive: false };
-    const check = checkOperators({ operators: [silent] }, 'boxwright-system');
+    const check = checkOperators({ operators: [silent], unproven: [] }, 'boxwright-system');
     expect(check).toMatchObject({ state: 'Wrong' });
     expect(check.found[0]).toContain('pod-1 in namespace boxwright-system renewed its lease last at');
-    expect(checkOperators({ operators: [] }, 'boxwright-system').nextSteps).toEqual([
+    expect(checkOperators({ operators: [], unproven: [] }, 'boxwright-system').nextSteps).toEqual([
       'Install the chart boxwright.',
     ]);
   });
@@ -52,13 +53,32 @@ describe('the check of the operator', () => {
       { ...LEADER, namespaces: one },
       { ...LEADER, namespace: 'second', namespaces: other },
     ];
-    expect(checkOperators({ operators }, 'boxwright-system').found).toContain(
+    expect(checkOperators({ operators, unproven: [] }, 'boxwright-system').found).toContain(
       `Two operators look after ${shared}: those in namespaces boxwright-system and second.`,
     );
   });
 
+  it('tells of Leases that nothing bears out, and believes none of them', () => {
+    const forged = ['a', 'b', 'c', 'd', 'd'].map((namespace) => ({
+      ...LEADER,
+      namespace,
+      namespaces: undefined,
+    }));
+    const beside = checkOperators({ operators: [LEADER], unproven: forged }, 'boxwright-system');
+    expect(beside).toMatchObject({ state: 'Doubtful' });
+    expect(beside.found).toHaveLength(1);
+    expect(beside.found[0]).toContain('operators lead in a, b, c and 1 more namespaces');
+    const alone = checkOperators({ operators: [], unproven: forged }, 'boxwright-system');
+    expect(alone.found[0]).toBe('No operator has ever led here, or its leader election is off.');
+    const check = checkNamespaces({ operators: [{ ...LEADER, namespaces: ['x'] }], unproven: forged }, SHOP);
+    expect(check).toMatchObject({ state: 'Wrong' });
+    expect(check.found[0]).toContain('Nobody looks after namespace shop');
+  });
+
   it('has a doubt about another version', () => {
-    expect(checkOperators({ operators: [{ ...LEADER, version: '9.9.9' }] }, '').state).toBe('Doubtful');
+    expect(checkOperators({ operators: [{ ...LEADER, version: '9.9.9' }], unproven: [] }, '').state).toBe(
+      'Doubtful',
+    );
   });
 });
 
@@ -68,12 +88,12 @@ describe('the check of namespaces', () => {
       ...seen('Box', 'lost', {}),
       metadata: { ...seen('Box', 'lost', {}).metadata, namespace: 'lost' },
     };
-    const check = checkNamespaces({ operators: [LEADER] }, [...SHOP, other]);
+    const check = checkNamespaces({ operators: [LEADER], unproven: [] }, [...SHOP, other]);
     expect(check).toMatchObject({
       state: 'Wrong',
       found: ['Nobody looks after namespace lost, which has 1 of our resources.'],
     });
-    expect(checkNamespaces({ operators: [LEADER] }, SHOP).state).toBe('Fine');
+    expect(checkNamespaces({ operators: [LEADER], unproven: [] }, SHOP).state).toBe('Fine');
     expect(checkNamespaces({ gap: 'your user may not list Leases' }, SHOP).state).toBe('Unknown');
   });
 });

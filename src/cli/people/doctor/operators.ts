@@ -1,9 +1,11 @@
 import type { WatchedResource } from '../../watch/resource.ts';
 import { version } from '../../version.ts';
-import { looksAfter, type OperatorFacts, type OperatorsFound } from '../operator-facts.ts';
+import { looksAfter, placesOf, rumour, type OperatorFacts, type OperatorsFound } from '../operator-facts.ts';
 import { checkOf, unknown, type Check, type Complaint } from './check.ts';
 
 const LEADER = { id: 'operator', title: 'Operator' };
+/** Namespaces that a sentence names. */
+const NAMED = 3;
 const WATCH = { id: 'namespaces', title: 'Namespaces' };
 
 /** Whether an operator leads, one only, of the version of this program. */
@@ -32,7 +34,7 @@ export function checkOperators(found: OperatorsFound, systemNamespace: string): 
       text: `The operator in namespace ${each.namespace} has version ${each.version ?? 'unknown'}, this program ${version}.`,
       nextStep: 'Use the program of the operator’s version.',
     });
-  complaints.push(...overlaps(live));
+  complaints.push(...overlaps(live), ...rumours(found.unproven));
   return checkOf(
     id,
     title,
@@ -59,7 +61,10 @@ export function checkNamespaces(found: OperatorsFound, resources: readonly Watch
     .filter(([namespace]) => !live.some((operator) => looksAfter(operator, namespace)))
     .map(([namespace, count]): Complaint => ({
       state: 'Wrong',
-      text: `Nobody looks after namespace ${namespace}, which has ${count} of our resources.`,
+      text: [
+        `Nobody looks after namespace ${namespace}, which has ${count} of our resources.`,
+        ...[rumour(found.unproven, namespace)].flatMap((text) => (text === undefined ? [] : [`${text}.`])),
+      ].join(' '),
       nextStep: `Add ${namespace} to the chart’s value namespaces (--namespaces), or move the resources.`,
     }));
   return checkOf(
@@ -73,6 +78,20 @@ export function checkNamespaces(found: OperatorsFound, resources: readonly Watch
 /** The operators that lead. */
 export function liveOf(found: OperatorsFound): OperatorFacts[] {
   return 'gap' in found ? [] : found.operators.filter(({ isLive }) => isLive);
+}
+
+function rumours(unproven: readonly OperatorFacts[]): Complaint[] {
+  const places = placesOf(unproven.filter(({ isLive }) => isLive));
+  const [first = ''] = places;
+  if (places.length === 0) return [];
+  const rest = places.length - NAMED;
+  return [
+    {
+      state: 'Doubtful',
+      text: `Leases say that operators lead in ${places.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more namespaces` : ''}: nothing that you may see bears it out, and every author who may write Leases there can say so.`,
+      nextStep: `If an administrator has installed an operator in namespace ${first}, look again with --system-namespace ${first}; if not, delete that Lease.`,
+    },
+  ];
 }
 
 function overlaps(live: readonly OperatorFacts[]): Complaint[] {

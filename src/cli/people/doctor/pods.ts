@@ -1,42 +1,9 @@
-import { KubeApiError, type KubeObject, type ResourceType } from '../../../kube/index.ts';
 import { printable } from '../../terminal.ts';
-import { refusalOf, type Cluster } from '../cluster.ts';
+import type { Pod } from '../pods.ts';
 import { checkOf, unknown, type Check, type Complaint } from './check.ts';
 
-const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-/** The labels of the chart’s pods. */
-const OPERATOR_LABELS = 'app.kubernetes.io/component=operator,app.kubernetes.io/part-of=boxwright';
 /** Restarts that are worth a word. */
 const MANY_RESTARTS = 3;
-
-/** A pod, as far as it matters here. */
-export interface Pod extends KubeObject {
-  spec?: { serviceAccountName?: string };
-  status?: {
-    phase?: string;
-    containerStatuses?: {
-      name?: string;
-      ready?: boolean;
-      restartCount?: number;
-      state?: { waiting?: { reason?: string; message?: string } };
-      lastState?: { terminated?: { reason?: string; exitCode?: number } };
-    }[];
-  };
-}
-
-/** The operator’s pods of a namespace, or why the person may not see them. */
-export async function podsOf(
-  { kube }: Cluster,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Pod[] | { gap: string }> {
-  try {
-    return await kube.list<Pod>(PODS, { namespace, labelSelector: OPERATOR_LABELS, signal });
-  } catch (error) {
-    if (!(error instanceof KubeApiError) || error.status !== 403) throw error;
-    return { gap: refusalOf(error) };
-  }
-}
 
 /** Whether the operator’s pods run. */
 export function checkPods(namespace: string, pods: Pod[] | { gap: string }): Check {

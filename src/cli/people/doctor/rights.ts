@@ -1,26 +1,16 @@
 import { LEADER_LEASE, RIGHTS, type Right } from '../../../controllers/rights.ts';
-import { KubeApiError, type KubeObject, type ResourceType } from '../../../kube/index.ts';
+import { KubeApiError } from '../../../kube/index.ts';
 import { refusalOf, type Cluster } from '../cluster.ts';
+import { mayDo } from '../access-review.ts';
 import type { OperatorFacts } from '../operator-facts.ts';
+import { isHolder, type Pod } from '../pods.ts';
 import { checkOf, unknown, type Check, type Complaint } from './check.ts';
-import type { Pod } from './pods.ts';
 
-const REVIEWS: ResourceType = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  plural: 'subjectaccessreviews',
-  kind: 'SubjectAccessReview',
-  namespaced: false,
-};
 /** Questions at a time. */
 const AT_ONCE = 8;
 /** Of many namespaces the first are asked about. */
 const NAMESPACES = 5;
 const TITLE = 'Rights of the operator';
-
-interface Review extends KubeObject {
-  status?: { allowed?: boolean };
-}
 
 interface Question {
   right: Right;
@@ -31,7 +21,7 @@ interface Question {
 
 /** Whether the operator may do all that it does, by the API server's own word. */
 export async function checkRights(
-  { kube }: Cluster,
+  cluster: Cluster,
   operator: OperatorFacts,
   pods: readonly Pod[] | { gap: string },
   signal: AbortSignal,
@@ -71,29 +61,11 @@ export async function checkRights(
     `Service account ${serviceAccountName} has all of ${questions.length}.`,
   );
 
-  async function ask({ right, verb, namespace, resourceName }: Question): Promise<boolean> {
-    const [resource, subresource] = right.resource.split('/');
-    const { namespace: home } = operator;
-    const review = await kube.create<Review>(
-      REVIEWS,
-      {
-        metadata: {},
-        spec: {
-          user: `system:serviceaccount:${home}:${serviceAccountName}`,
-          groups: ['system:serviceaccounts', `system:serviceaccounts:${home}`, 'system:authenticated'],
-          resourceAttributes: {
-            group: right.apiGroup,
-            resource,
-            ...(subresource === undefined ? {} : { subresource }),
-            verb,
-            ...(namespace === undefined ? {} : { namespace }),
-            ...(resourceName === undefined ? {} : { name: resourceName }),
-          },
-        },
-      },
-      { signal },
-    );
-    return review.status?.allowed === true;
+  function ask({ right, verb, namespace, resourceName }: Question): Promise<boolean> {
+    const [resource = '', subresource] = right.resource.split('/');
+    const account = { namespace: operator.namespace, name: serviceAccountName };
+    const asked = { group: right.apiGroup, resource, subresource, verb, namespace, name: resourceName };
+    return mayDo(cluster, account, asked, signal);
   }
 }
 
@@ -109,9 +81,4 @@ function questionsAbout({ namespace: home, namespaces, lease }: OperatorFacts): 
 
 function nameIn({ resourceNames: [name] = [] }: Right, lease: string): string | undefined {
   return name === LEADER_LEASE ? lease : name;
-}
-
-/** The holder of a Lease is the pod, with a random part where there may be two of a name. */
-function isHolder({ holder }: OperatorFacts, pod: string): boolean {
-  return holder === pod || holder?.startsWith(`${pod}_`) === true;
 }

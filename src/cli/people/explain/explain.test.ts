@@ -10,7 +10,7 @@ import { keeperOf, type Keeper } from './who.ts';
 const plain = paintFor({ write: () => undefined }, {});
 const NOW = Date.UTC(2026, 0, 1, 0, 1);
 const context = { systemNamespace: 'boxwright-system', wroteAt: undefined };
-const WATCHED = keeperOf('shop', { operators: [{ ...LEADER, version: '1.2.3' }] }, context);
+const WATCHED = keeperOf('shop', { operators: [{ ...LEADER, version: '1.2.3' }], unproven: [] }, context);
 
 function page(resource = SHOP[1], keeper: Keeper = WATCHED, width = 100): string {
   if (resource === undefined) throw new Error('there is a shop');
@@ -23,23 +23,38 @@ describe('who looks after a resource', () => {
       state: 'Watched',
       text: 'pod-1 in namespace boxwright-system, version 1.2.3; it looks after namespaces shop.',
     });
-    expect(keeperOf('any', { operators: [{ ...LEADER, namespaces: undefined }] }, context).state).toBe(
-      'Watched',
-    );
+    expect(
+      keeperOf('any', { operators: [{ ...LEADER, namespaces: undefined }], unproven: [] }, context).state,
+    ).toBe('Watched');
   });
 
   it('is nobody where the namespace is not watched', () => {
-    const keeper = keeperOf('other', { operators: [LEADER] }, context);
+    const keeper = keeperOf('other', { operators: [LEADER], unproven: [] }, context);
     expect(keeper.state).toBe('NotWatched');
     expect(keeper.nextStep).toContain('Add other to the chart’s value namespaces');
   });
 
   it('is nobody where no operator leads, or none is there', () => {
-    expect(keeperOf('shop', { operators: [{ ...LEADER, isLive: false }] }, context)).toMatchObject({
+    expect(
+      keeperOf('shop', { operators: [{ ...LEADER, isLive: false }], unproven: [] }, context),
+    ).toMatchObject({
       state: 'NoLeader',
       text: expect.stringContaining('pod-1 renewed its lease last at 2026-01-01T00:00:58Z') as string,
     });
-    expect(keeperOf('shop', { operators: [] }, context).state).toBe('NotInstalled');
+    expect(keeperOf('shop', { operators: [], unproven: [] }, context).state).toBe('NotInstalled');
+  });
+
+  it('is not known where a Lease says it that every author could have written', () => {
+    const forged = { ...LEADER, namespace: 'evil', namespaces: undefined };
+    const keeper = keeperOf('shop', { operators: [], unproven: [forged] }, context);
+    expect(keeper).toMatchObject({ state: 'Unknown', namespace: undefined });
+    expect(keeper.text).toContain('every author who may write Leases there can say so');
+    expect(keeper.nextStep).toContain('--system-namespace evil');
+    expect(keeperOf('shop', { operators: [LEADER], unproven: [forged] }, context)).toEqual(
+      keeperOf('shop', { operators: [LEADER], unproven: [] }, context),
+    );
+    const silent = { ...forged, isLive: false };
+    expect(keeperOf('shop', { operators: [], unproven: [silent] }, context).state).toBe('NotInstalled');
   });
 
   it('is not known where the person may not see it, but the status tells', () => {
@@ -67,7 +82,7 @@ describe('the page', () => {
   it('works on a resource without any status, and says why it has none', () => {
     const bare = seen('Box', 'web', { connectionRef: { name: 'main' } });
     delete bare.status;
-    const text = page(bare, keeperOf('other', { operators: [LEADER] }, context));
+    const text = page(bare, keeperOf('other', { operators: [LEADER], unproven: [] }, context));
     expect(text).toContain('Not known\n  No operator has looked at it yet');
     expect(text).toContain('What to do\n  Add other to the chart’s value namespaces');
     expect(text).toContain('None: namespace other is not watched.');
@@ -94,8 +109,16 @@ describe('the page', () => {
     expect(text).toContain('tags: declared a, found b');
     expect(text).toContain('Record record-1 at https://deploy.example.com, owned by workspace workspace-1.');
     expect(text).toContain(
-      'Installation install-1 claims it.\n  Another resource claims the record: Instance/other',
+      'Its annotation says that installation install-1 claims it.\n  Another resource claims the record: Instance/other',
     );
+  });
+
+  it('tells a claim that no status bears out as what an author may have written', () => {
+    const resource = seen('Box', 'web', {});
+    resource.metadata.annotations = { 'boxwright.dev/claim': 'install-1/marker/uid' };
+    const text = page(resource, WATCHED, 1_000);
+    expect(text).toContain('names installation install-1, but status knows no record');
+    expect(text).not.toContain('claims it');
   });
 
   it('lets nothing that the service or others wrote write to the terminal', () => {

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { ANNOTATIONS } from '../../../api/names.ts';
 import { formatDuration } from '../../../base/duration.ts';
 import { wrap, type Paint } from '../../terminal.ts';
 import type { Explanation, Happened } from './facts.ts';
@@ -106,15 +107,21 @@ function recordOf({ record }: Explanation): string[] {
   return [`Record ${id}${place}${owner === undefined ? '' : `, owned by workspace ${owner}`}.`];
 }
 
-function claimsOf({ claimedBy, installation, disputes }: Explanation): string[] {
+/** Who may edit a resource can write its annotations: what they say is told as theirs. */
+function claimsOf({ claimedBy, installation, disputes, record }: Explanation): string[] {
   if (claimedBy === undefined) return [...disputes];
+  if (record === undefined)
+    return [
+      `The annotation ${ANNOTATIONS.claim} names installation ${claimedBy}, but status knows no record: every author who may edit the resource can write annotations.`,
+      ...disputes,
+    ];
   const whose =
     installation === undefined
       ? ''
       : installation === claimedBy
         ? ', which is the one that looks after this resource'
         : `, but installation ${installation} looks after this resource`;
-  return [`Installation ${claimedBy} claims it${whose}.`, ...disputes];
+  return [`Its annotation says that installation ${claimedBy} claims it${whose}.`, ...disputes];
 }
 
 function yamlOf(value: unknown): string[] {

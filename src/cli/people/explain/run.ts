@@ -65,8 +65,12 @@ function objectOf({ entry, ...rest }: Explanation): object {
   };
 }
 
-/** When somebody wrote the status last: nobody but an operator does. */
-function wroteAt({ metadata }: WatchedResource): string | undefined {
+/**
+ * When somebody wrote the status last: nobody but an operator does. The times stand where authors can write too, so they
+ * count only beside a status.
+ */
+function wroteAt({ metadata, status }: WatchedResource): string | undefined {
+  if ((status?.observedGeneration ?? -1) < 0) return undefined;
   const managed = Array.isArray(metadata.managedFields) ? (metadata.managedFields as Managed[]) : [];
   return managed
     .filter(({ subresource, time }) => subresource === 'status' && time !== undefined)

@@ -1,4 +1,4 @@
-import { looksAfter, type OperatorFacts, type OperatorsFound } from '../operator-facts.ts';
+import { looksAfter, placesOf, rumour, type OperatorFacts, type OperatorsFound } from '../operator-facts.ts';
 
 /** Who looks after a resource, or why nobody does, and what a person does about that. */
 export interface Keeper {
@@ -46,6 +46,18 @@ export function keeperOf(
       nextStep: undefined,
       namespace: keeper.namespace,
     };
+  const heard = rumour(found.unproven, namespace);
+  if (heard !== undefined) {
+    const [place = ''] = placesOf(
+      found.unproven.filter((each) => each.isLive && looksAfter(each, namespace)),
+    );
+    return {
+      ...nobody,
+      state: 'Unknown',
+      text: `Not known: no operator in namespace ${systemNamespace} looks after namespace ${namespace}. ${heard}.`,
+      nextStep: `If an administrator has installed an operator in namespace ${place}, look again with --system-namespace ${place}.`,
+    };
+  }
   if (live.length > 0) {
     const theirs = live
       .map((each) => `${each.namespace} looks after ${each.namespaces?.join(', ')}`)
