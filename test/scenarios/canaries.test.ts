@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { ServiceTransportError, type PortAnswer, type PortRequest } from '../../src/service/index.ts';
+import { cliOutput } from '../support/cli-output.ts';
 import { ENCODINGS } from '../support/encodings.ts';
 import { leaks, type Places } from '../support/leaks.ts';
 import { LogCapture } from '../support/log-capture.ts';
@@ -55,6 +56,21 @@ spec:
     install: {inline: "#!/bin/bash"}
 ---
 apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: versioned}
+spec:
+  connectionRef: {name: main}
+  driftPolicy: Report
+  description: Back end
+  readme: {inline: "Read me"}
+  members: [{workspace: shop, role: Read}]
+  variables:
+    - {name: SECRET, type: Password, valueFrom: {secretKeyRef: {name: inner, key: variable}}}
+  events:
+    install: {inline: "#!/bin/bash"}
+  publish: {version: 1.0.0, description: First}
+---
+apiVersion: boxwright.dev/v1alpha1
 kind: PolicyBox
 metadata: {name: small}
 spec:
@@ -98,7 +114,13 @@ class Echo {
   /** Its answers, with the words wherever a person may see them. */
   readonly spoil = (request: PortRequest, given: PortAnswer): PortAnswer => {
     const words = this.wordsFor(request);
-    const headers = { ...given.headers, 'retry-after': words, etag: words, date: words };
+    const headers = {
+      ...given.headers,
+      'retry-after': words,
+      etag: words,
+      date: words,
+      warning: `299 service ${JSON.stringify(words)}`,
+    };
     if (request.path.includes('/activity')) {
       const lines = [{ text: `${'x'.repeat(900)} ${words}`, machine: words, event: words, exit_code: 3 }];
       return { status: 200, headers, body: Buffer.from(JSON.stringify(lines)) };
@@ -144,6 +166,13 @@ function changed(value: unknown, words: string): unknown {
   if ('profile' in record)
     record['profile'] = { ...(record['profile'] as object), flavor: words, [words]: words };
   if ('email' in record) record['email'] = words;
+  if (typeof record['version'] === 'object') {
+    record['version'] = { ...record['version'], description: words };
+  }
+  if ('visibility' in record) record['visibility'] = words;
+  if (Array.isArray(record['members'])) {
+    record['members'] = [...(record['members'] as object[]), { workspace: words, role: words }];
+  }
   return record;
 }
 
@@ -176,6 +205,7 @@ class Readers {
         Object.entries(this.#texts).map(([place, texts]) => [place, [...texts].join('\n')]),
       ),
       events: JSON.stringify(world.events),
+      'explain, doctor and status': cliOutput(world),
       metrics: await world.metrics.render(),
       'log fields and errors': this.log.raw.join('\n'),
       'log as written': this.log.written.join(''),
@@ -241,6 +271,7 @@ metadata: {name: by-password-${at}}
 spec: {endpoint: https://service.test, credentialsRef: {name: by-password}}
 `);
     await world.edit('Box', 'web', { description: `Front end ${at}` });
+    await world.edit('Box', 'versioned', { publish: { version: `1.${at + 1}.0`, description: `${at}` } });
     await world.edit('PolicyBox', 'small', { description: `Small ${at}` });
     await world.edit('Instance', 'web-eu', { tags: [`t${at}`] });
     await world.apply(declared(`refused-${at}`));
@@ -266,6 +297,7 @@ describe('secrets', () => {
       return turn === undefined || encode === undefined ? secret : encode(secret);
     };
     const { shop, readers } = await said(quote, (at) => turn === undefined || at % turns.length === turn);
+    const { world } = shop;
     try {
       const seen = await readers.look(shop);
       expect(leaks(seen, CANARIES)).toEqual([]);
@@ -274,6 +306,12 @@ describe('secrets', () => {
         expect(seen[`status of ${place}.boxwright.dev`]).toContain('****');
       }
       expect(seen['events']).toContain('****');
+      expect(seen['explain, doctor and status']).toContain('****');
+      expect(world.events.map(({ reason }) => reason)).toContain('ServiceWarned');
+      const { status } = world.kube.get(typeOfKind('Box'), { namespace: 'shop', name: 'versioned' }) as {
+        status?: { versions?: object[] };
+      };
+      expect(status?.versions).not.toEqual([]);
       expect(readers.log.raw.length).toBeGreaterThan(50);
     } finally {
       shop.world.kill();
@@ -300,7 +338,10 @@ describe('secrets', () => {
         action: 'Plant',
         note: cut,
       });
-      const status = { uri: planted, conditions: [] };
+      const message = planted;
+      const lastTransitionTime = '2026-01-01T00:00:00Z';
+      const conditions = [{ type: 'Ready', status: 'False', reason: 'Refused', message, lastTransitionTime }];
+      const status = { uri: planted, conditions };
       await world.user.mergePatch(
         typeOfKind('Box'),
         { namespace: 'shop', name: 'web' },
@@ -312,6 +353,7 @@ describe('secrets', () => {
         name,
         found: expect.arrayContaining([
           'status of boxes.boxwright.dev: variable',
+          'explain, doctor and status: file',
           'events: file',
           'metrics: variable',
           'log fields and errors: variable',

@@ -1,4 +1,5 @@
 import { ConnectionKind, type Connection } from '../../api/connection.ts';
+import { SecretSet } from '../../base/masking/secret-set.ts';
 import { CONDITIONS } from '../../api/reasons.ts';
 import { wrongAuthorities } from '../../controllers/connection/authorities.ts';
 import { credentialsIn } from '../../controllers/connection/credentials.ts';
@@ -42,6 +43,8 @@ export const ENDPOINT_FLAG = {
 export interface Service {
   connection: Connection;
   client: ServiceClient;
+  /** What its texts must not show. */
+  secrets: SecretSet;
   endpoint: string;
   /** Id of the workspace that the Connection works in. */
   workspace: string;
@@ -81,8 +84,10 @@ export async function withService<T>(
   const credentials = await readCredentials(cluster, connection, signal);
   const ca = await readAuthorities(cluster, connection, signal);
   const port = (portTo ?? httpTo(io))(spec.endpoint, ca);
+  const secrets = new SecretSet();
   const client = createServiceClient({
     port,
+    secrets,
     credentials,
     headers: spec.headers,
     release: spec.release,
@@ -94,7 +99,7 @@ export async function withService<T>(
     const found = await probe(client, spec, signal);
     if (found.kind === 'not') throw new CommandFailedError(`${about}: ${found.verdict.message}`);
     const { workspace, schemaBase } = found;
-    return await work({ connection, client, endpoint: spec.endpoint, workspace, schemaBase });
+    return await work({ connection, client, secrets, endpoint: spec.endpoint, workspace, schemaBase });
   } finally {
     client.close();
     await port.close();

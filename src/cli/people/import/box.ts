@@ -10,6 +10,7 @@ import { urlIn } from '../../../controllers/draft/draft.ts';
 import type { BoxRecord } from '../../../service/index.ts';
 import type { Contents } from './contents.ts';
 import type { Files } from './files.ts';
+import type { KnownValues } from './known-values.ts';
 import { relativeProfile } from './profile.ts';
 import type { Known } from './references.ts';
 import { Sketch } from './sketch.ts';
@@ -22,6 +23,7 @@ export interface DrawContext {
   schemaBase: string;
   /** What every manifest of a record says: its connection, its policies, its owner. */
   common: Readonly<Record<string, unknown>>;
+  values: KnownValues;
   /** Names of resources, by id. */
   nameOf: (id: string) => string;
 }
@@ -42,7 +44,7 @@ export async function drawBox(record: BoxRecord, contents: Contents, context: Dr
   const type = boxTypeOf(record);
   const base = { ...common, type };
   const service = type === 'CloudFormation' ? cloudFormationOf(record, schemaBase) : {};
-  const sketch = new Sketch('Box', { name, id: record.id }, { ...base, ...service });
+  const sketch = new Sketch('Box', { name, id: record.id, values: context.values }, { ...base, ...service });
   if (sketch.problem !== undefined) return sketch;
   drawName(sketch, record);
   if ((record.description ?? '') !== '') sketch.set('description', record.description);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { leaks } from '../../../../test/support/leaks.ts';
 import type { BoxRecord, InstanceRecord } from '../../../service/index.ts';
 import { drawAll, type Import } from './draw.ts';
 import { Files } from './files.ts';
+import { KnownValues } from './known-values.ts';
 import { treeOf } from './tree.ts';
 
 const BASE = 'http://service.test/schemas';
@@ -14,10 +16,10 @@ const POLICY = {
 const ONLINE = { state: 'done', operation: { event: 'deploy' }, box: 'b', policy_box: { id: 'p' } };
 
 /** A service whose files are all of these bytes. */
-function files(bytes: Uint8Array): Files {
+function files(bytes: Uint8Array, values: KnownValues): Files {
   const download = (): Promise<unknown> => Promise.resolve({ kind: 'found', record: bytes, startedAt: 0 });
   const client = { blobs: { download } } as unknown as ConstructorParameters<typeof Files>[0]['client'];
-  return new Files({ client }, new AbortController().signal);
+  return new Files({ client }, new AbortController().signal, values);
 }
 
 async function drawn(
@@ -30,7 +32,15 @@ async function drawn(
     instances: instances as InstanceRecord[],
     others: [],
   };
-  const frame = { files: files(bytes), schemaBase: BASE, connection: 'main', owner: undefined, present: {} };
+  const values = new KnownValues();
+  const frame = {
+    files: files(bytes, values),
+    values,
+    schemaBase: BASE,
+    connection: 'main',
+    owner: undefined,
+    present: {},
+  };
   const imported = await drawAll(records, frame);
   // Whatever was drawn can be written down, and read.
   treeOf(imported, { namespace: 'shop', connection: 'main' });
@@ -38,6 +48,48 @@ async function drawn(
 }
 
 const remarksOf = ({ resources }: Import): string[] => resources.flatMap(({ sketch }) => sketch.remarks);
+
+describe('what no file may have', () => {
+  const secret = 'pa55word-of-years';
+
+  it('is left out wherever else it stands, and said without it', async () => {
+    const password = { name: 'DB', type: 'Password', value: secret };
+    const text = { name: 'URL', type: 'Text', value: `postgres://me:${encodeURIComponent(secret)}@db` };
+    const imported = await drawn(
+      [
+        {
+          id: 'a',
+          ...SCRIPT,
+          name: `web ${secret}`,
+          description: Buffer.from(secret).toString('base64'),
+          requirements: [secret, 'Linux'],
+          variables: [password, text, { name: secret, type: 'Text' }, { name: 'PORT', type: 'Text' }],
+          events: { install: { url: '/services/blobs/download/1/x' } },
+          visibility: secret,
+        },
+        { id: 'p', ...POLICY, profile: { ...POLICY.profile, keypair: secret } },
+        { id: 'b', schema: secret, name: secret },
+      ],
+      [{ id: 'i', ...ONLINE, name: 'web', tags: [secret, 'kept'] }],
+      Buffer.from(`${'#'.repeat(20_000)}\nexport DB=${secret}\n`),
+    );
+    const tree = [...treeOf(imported, { namespace: 'shop', connection: 'main' })].flat().join('\n');
+    expect(leaks({ tree, said: JSON.stringify(imported.leftOut) }, { secret })).toEqual([]);
+    for (const kept of ['name: PORT', '- Linux', '- kept', 'name: DB']) expect(tree).toContain(kept);
+    expect(remarksOf(imported)).toContainEqual(
+      expect.stringMatching(/^spec\.variables: "URL" is not declared.*the value of a Password/) as string,
+    );
+    expect(imported.leftOut).toHaveLength(2);
+  });
+
+  it('is no word that stands anywhere', async () => {
+    const variables = [
+      { name: 'DB', type: 'Password', value: 'on' },
+      { name: 'MODE', type: 'Text', value: 'on' },
+    ];
+    expect(remarksOf(await drawn([{ id: 'a', ...SCRIPT, variables }]))).toEqual([]);
+  });
+});
 
 describe('what a service says is doubted', () => {
   it('where a record cannot be declared as a whole', async () => {

@@ -4,6 +4,7 @@ import { boxTypeOf, drawBox, type DrawContext } from './box.ts';
 import { Contents, type ConfigMap } from './contents.ts';
 import type { Files } from './files.ts';
 import { drawInstance } from './instance.ts';
+import type { KnownValues } from './known-values.ts';
 import { namesFor, type TakenNames } from './names.ts';
 import { drawPolicyBox } from './policy-box.ts';
 import { titled, type Records } from './records.ts';
@@ -23,6 +24,8 @@ export type Present = Readonly<Partial<Record<KindName, TakenNames>>>;
 /** What is the same for every manifest. */
 export interface Frame {
   files: Files;
+  /** What no file may have. */
+  values: KnownValues;
   schemaBase: string;
   connection: string;
   /** Where it is another than that of the connection. */
@@ -37,7 +40,8 @@ const isVersion = ({ version }: { version?: { box?: string } }): boolean => vers
 
 /** Turns records into manifests: boxes first, since instances refer to them. */
 export async function drawAll(records: Records, frame: Frame): Promise<Import> {
-  const { files, schemaBase, connection, owner, present } = frame;
+  const { files, values, schemaBase, connection, owner, present } = frame;
+  values.note([...records.boxes, ...records.instances]);
   const leftOut = [...records.others];
   const usable = records.boxes.filter((record) => {
     const why = isVersion(record)
@@ -58,7 +62,10 @@ export async function drawAll(records: Records, frame: Frame): Promise<Import> {
   for (const kind of ['Box', 'PolicyBox', 'Instance'] as const) {
     const taken = present[kind] ?? new Map<string, string | undefined>();
     for (const [name, id] of taken) if (id !== undefined) known.add(kind, id, name);
-    for (const [id, name] of namesFor(families[kind], taken)) {
+    const named = families[kind].map(({ name, ...record }) =>
+      name === undefined ? record : { ...record, name: values.mask(name) },
+    );
+    for (const [id, name] of namesFor(named, taken)) {
       known.add(kind, id, name);
       names.set(id, name);
     }
@@ -70,7 +77,7 @@ export async function drawAll(records: Records, frame: Frame): Promise<Import> {
     deletionPolicy: 'Orphan',
   };
   const nameOf = (id: string): string => names.get(id) ?? '';
-  const context: DrawContext = { known, files, schemaBase, common, nameOf };
+  const context: DrawContext = { known, files, values, schemaBase, common, nameOf };
   const drawn: Drawn[] = [];
   const draw = async <T extends AnyRecord>(
     kind: 'Box' | 'PolicyBox' | 'Instance',
@@ -89,7 +96,7 @@ export async function drawAll(records: Records, frame: Frame): Promise<Import> {
   await draw('PolicyBox', families.PolicyBox, (record, contents) => drawPolicyBox(record, contents, context));
   await draw('Instance', families.Instance, (record, contents) => drawInstance(record, contents, context));
   observeFiles(drawn.map(({ sketch }) => sketch));
-  return { resources: drawn, leftOut: leftOut.toSorted() };
+  return { resources: drawn, leftOut: leftOut.map((line) => values.mask(line)).toSorted() };
 }
 
 /**

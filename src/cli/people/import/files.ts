@@ -1,5 +1,6 @@
 import { Priority } from '../../../base/priority.ts';
 import type { Service } from '../service.ts';
+import type { KnownValues } from './known-values.ts';
 import { textOf, type Contents, type ContentSource } from './contents.ts';
 
 /** Such content belongs into a Secret. */
@@ -9,8 +10,11 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 export class Files {
   readonly #client: Service['client'];
   readonly #signal: AbortSignal;
+  readonly #values: KnownValues;
 
-  constructor({ client }: Pick<Service, 'client'>, signal: AbortSignal) {
+  /** `values`: what may stand in no file. */
+  constructor({ client }: Pick<Service, 'client'>, signal: AbortSignal, values: KnownValues) {
+    this.#values = values;
     this.#client = client;
     this.#signal = signal;
   }
@@ -46,7 +50,12 @@ export class Files {
       signal: this.#signal,
       priority: new Priority('edit'),
     });
-    if (read.kind === 'found') return { bytes: read.record };
+    if (read.kind === 'found') {
+      if (!this.#values.standIn(Buffer.from(read.record).toString('utf8'))) return { bytes: read.record };
+      return {
+        problem: 'the value of a Password, or of the credentials of the Connection, stands in its file',
+      };
+    }
     const why = read.kind === 'missing' ? 'the service answers 404' : read.error.message;
     return { problem: `its file cannot be read: ${why}` };
   }

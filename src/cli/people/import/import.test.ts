@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { Estate, SECRETS, TRAPS } from '../../../../test/cli/estate.ts';
 import { sandboxPort } from '../../../../test/support/sandbox-port.ts';
 import { CONNECTION, ENDPOINT, NAMESPACE, World } from '../../../../test/support/world.ts';
+import { SecretSet } from '../../../base/masking/secret-set.ts';
 import { ConnectionKind } from '../../../api/connection.ts';
 import type { KindName } from '../../../api/kinds.ts';
 import { createServiceClient } from '../../../service/index.ts';
@@ -35,7 +36,9 @@ async function found(
   const stored = { metadata: { ...metadata, creationTimestamp: '2026-01-01T00:00:00Z' }, spec };
   const parsed = ConnectionKind.parse(stored);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const secrets = new SecretSet();
   const client = createServiceClient({
+    secrets,
     port: sandboxPort(world.sandbox),
     credentials: { kind: 'token', token: 'token-of-ops' },
     pace: { requestsPerSecond: 10_000, burst: 10_000 },
@@ -46,6 +49,7 @@ async function found(
   const service: Service = {
     connection: parsed.resource,
     client,
+    secrets,
     endpoint: ENDPOINT,
     workspace: 'ops',
     schemaBase,

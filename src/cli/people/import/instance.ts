@@ -29,7 +29,7 @@ export async function drawInstance(
   const name = context.nameOf(record.id);
   // A name of up to 63 characters needs one on the service beside it, which has at most 30.
   const named = record.name === undefined || record.name === name ? base : { ...base, name: record.name };
-  const sketch = new Sketch('Instance', { name, id: record.id }, named);
+  const sketch = new Sketch('Instance', { name, id: record.id, values: context.values }, named);
   if (sketch.problem !== undefined) return sketch;
   drawName(sketch, record);
   await drawVariables(sketch, record.variables ?? [], 'instance', { known, file: files.of(contents) });

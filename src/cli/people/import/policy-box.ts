@@ -17,7 +17,11 @@ export async function drawPolicyBox(
   const { known, files, common, schemaBase } = context;
   const profile = relativeProfile(record.profile, schemaBase);
   const base = { ...common, providerId: record.provider_id, ...(profile === undefined ? {} : { profile }) };
-  const sketch = new Sketch('PolicyBox', { name: context.nameOf(record.id), id: record.id }, base);
+  const sketch = new Sketch(
+    'PolicyBox',
+    { name: context.nameOf(record.id), id: record.id, values: context.values },
+    base,
+  );
   if (sketch.problem !== undefined) return sketch;
   drawName(sketch, record);
   if ((record.description ?? '') !== '') sketch.set('description', record.description);

@@ -12,6 +12,7 @@ import { drawAll, type Import, type Present } from './draw.ts';
 import { Files } from './files.ts';
 import { checkFolder, writeFolder } from './folder.ts';
 import { globOf } from './glob.ts';
+import { KnownValues } from './known-values.ts';
 import { readRecords, type Wanted } from './records.ts';
 import { NOTES_FILE, pathOf, treeOf } from './tree.ts';
 
@@ -75,8 +76,10 @@ export async function importFrom(
     isNamed: globOf(name),
   };
   const records = await readRecords(service, wanted, signal);
+  const values = new KnownValues(service.secrets);
   return drawAll(records, {
-    files: new Files(service, signal),
+    files: new Files(service, signal, values),
+    values,
     schemaBase: service.schemaBase,
     connection: service.connection.metadata.name,
     owner: workspace === service.workspace ? undefined : workspace,
@@ -93,6 +96,8 @@ function presentOf(resources: readonly WatchedResource[]): Present {
       new Map(
         resources
           .filter((resource) => resource.kind === kind)
+          // Of two that name one record the later counts: the one whose status says so, which no author can write.
+          .toSorted((a, b) => Number(hasId(a)) - Number(hasId(b)))
           .map(({ metadata, status }) => {
             const { id } = (status ?? {}) as { id?: string };
             const { annotations = {} } = metadata;
@@ -104,6 +109,10 @@ function presentOf(resources: readonly WatchedResource[]): Present {
       ),
     ]),
   );
+}
+
+function hasId({ status }: WatchedResource): boolean {
+  return (status as { id?: string } | undefined)?.id !== undefined;
 }
 
 function reportLines({ resources, leftOut }: Import, folder: string, namespace: string): string[] {

@@ -1,6 +1,7 @@
 import { kindOf, type KindName } from '../../../api/kinds.ts';
 import { ANNOTATIONS, API_VERSION } from '../../../api/names.ts';
 import { printable } from '../../terminal.ts';
+import type { KnownValues } from './known-values.ts';
 
 /** A key of a Secret that a person fills in. */
 export interface SecretToFill {
@@ -30,15 +31,21 @@ export class Sketch {
   /** Ids of the boxes that its variables nest. */
   readonly nests: string[] = [];
   readonly #problem: string | undefined;
+  readonly #values: KnownValues;
   #spec: Fields;
 
-  /** `spec`: what a manifest of this kind cannot do without. */
-  constructor(kind: KindName, { name, id }: { name: string; id: string }, spec: Fields) {
+  /** `spec`: what a manifest of this kind cannot do without; `values`: what may stand in none. */
+  constructor(
+    kind: KindName,
+    { name, id, values }: { name: string; id: string; values: KnownValues },
+    spec: Fields,
+  ) {
+    this.#values = values;
     this.kind = kind;
     this.name = name;
     this.id = id;
     this.#spec = spec;
-    this.#problem = this.#problemOf(spec);
+    this.#problem = this.#problemOf(spec, spec);
   }
 
   /** Why no manifest comes of it; undefined where one does. */
@@ -48,7 +55,7 @@ export class Sketch {
 
   /** Sets a field, where the schema takes the value. */
   set(field: string, value: unknown): boolean {
-    return this.#take({ ...this.#spec, [field]: value }, `spec.${field}`);
+    return this.#take({ ...this.#spec, [field]: value }, value, `spec.${field}`);
   }
 
   /** Adds an entry to a list or a map of the spec. */
@@ -59,12 +66,12 @@ export class Sketch {
       to === 'list'
         ? [...((before as unknown[] | undefined) ?? []), value]
         : { ...(before as Fields | undefined), [key]: value };
-    return this.#take({ ...this.#spec, [field]: next }, `spec.${field}: ${key}`);
+    return this.#take({ ...this.#spec, [field]: next }, [key, value], `spec.${field}: ${key}`);
   }
 
   /** Says that something is not declared. */
   remark(text: string): void {
-    this.remarks.push(printable(text));
+    this.remarks.push(printable(this.#values.mask(text)));
   }
 
   /** The manifest. */
@@ -77,15 +84,18 @@ export class Sketch {
     };
   }
 
-  #take(spec: Fields, what: string): boolean {
-    const problem = this.#problemOf(spec);
+  #take(spec: Fields, added: unknown, what: string): boolean {
+    const problem = this.#problemOf(spec, added);
     if (problem === undefined) this.#spec = spec;
     else this.remark(`${what} is not declared, and stays as it is on the service: ${problem}`);
     return problem === undefined;
   }
 
-  #problemOf(spec: Fields): string | undefined {
+  /** `added`: what of it nobody has looked at yet. */
+  #problemOf(spec: Fields, added: unknown): string | undefined {
     if (!isText(spec)) return 'the service has characters there that are no Unicode text';
+    if (this.#values.standIn(added))
+      return 'the value of a Password, or of the credentials of the Connection, stands in it';
     const metadata = { ...STORED, name: this.name, namespace: '-' };
     const parsed = kindOf(this.kind).parse({ apiVersion: API_VERSION, kind: this.kind, metadata, spec });
     return parsed.ok ? undefined : parsed.problems.map(({ message }) => message).join('; ');

@@ -350,3 +350,29 @@ items:
     expect(lines.at(-1)).toBe('3 resources of Boxwright in 1 file: 1 error, 3 warnings');
   });
 });
+
+describe('secrets in manifests', () => {
+  it('are in no finding, whatever is wrong with the manifest that has them', () => {
+    const secret = 'CANARY';
+    const texts = [
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  token: ${secret}: x\n`,
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: ${secret}, a: ${secret}}\n`,
+      `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: "${secret}!"}\nstringData: [${secret}]\n`,
+      box(`{name: P, type: Password, value: ${secret}}`),
+      box(`{name: P, type: Password, valueFrom: ${secret}}`),
+      box(`{name: P, type: Number, value: ${secret}}`),
+      box(`{name: P, type: Options, value: ${secret}, options: [a]}`),
+    ];
+    const findings = texts.map((text) => said(text));
+    expect(findings.flat().length).toBeGreaterThan(5);
+    expect(findings.flat().join('\n')).not.toContain(secret);
+  });
+});
+
+function box(variable: string): string {
+  return `apiVersion: boxwright.dev/v1alpha1
+kind: Box
+metadata: {name: web}
+spec: {connectionRef: {name: main}, type: Script, variables: [${variable}]}
+`;
+}
