@@ -26,7 +26,7 @@ describe('kubectl boxwright explain', () => {
     expect(well.stdout).toMatch(
       /On the service\n {2}Record \S+ at http:\/\/127\.0\.0\.1:\d+, owned by workspace/,
     );
-    expect(well.stdout).toContain('which is the one that looks after this resource');
+    expect(well.stdout.replaceAll(/\s+/g, ' ')).toContain('which is the one that looks after this resource');
     expect(well.stdout).toMatch(/Latest events\n +\d/);
     const json = await plugin.call(world, [
       'explain',

@@ -109,7 +109,7 @@ describe('the page', () => {
     expect(text).toContain('tags: declared a, found b');
     expect(text).toContain('Record record-1 at https://deploy.example.com, owned by workspace workspace-1.');
     expect(text).toContain(
-      'Its annotation says that installation install-1 claims it.\n  Another resource claims the record: Instance/other',
+      'By annotation, installation install-1 claims it.\n  Another resource claims the record: Instance/other',
     );
   });
 

@@ -121,7 +121,7 @@ function claimsOf({ claimedBy, installation, disputes, record }: Explanation): s
       : installation === claimedBy
         ? ', which is the one that looks after this resource'
         : `, but installation ${installation} looks after this resource`;
-  return [`Its annotation says that installation ${claimedBy} claims it${whose}.`, ...disputes];
+  return [`By annotation, installation ${claimedBy} claims it${whose}.`, ...disputes];
 }
 
 function yamlOf(value: unknown): string[] {
