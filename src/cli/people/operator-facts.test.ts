@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LEADER_ANNOTATIONS } from '../../api/names.ts';
 import { KubeApiError } from '../../kube/index.ts';
 import type { Cluster } from './cluster.ts';
-import { findOperators, type OperatorsFound } from './operator-facts.ts';
+import { findOperators, type OperatorFacts, type OperatorsFound } from './operator-facts.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const FORBIDDEN = new KubeApiError(
@@ -46,11 +46,18 @@ async function found(
   return findOperators({ kube } as unknown as Cluster, SYSTEM, { now: NOW, signal });
 }
 
+function short({ namespace, namespaces }: OperatorFacts): string {
+  return `${namespace}: ${namespaces?.join(',') ?? '*'}`;
+}
+
+/** Whose rights are to write statuses in their own namespace. */
+function mayInTeam(user: string, namespace: string): boolean {
+  return user === 'system:serviceaccount:team:boxwright' && namespace === 'team';
+}
+
 /** Who is believed about which namespaces, and who is not. */
 function sides(all: OperatorsFound): object {
   if ('gap' in all) return all;
-  const short = (one: { namespace: string; namespaces: readonly string[] | undefined }): string =>
-    `${one.namespace}: ${one.namespaces?.join(',') ?? '*'}`;
   return { operators: all.operators.map(short), unproven: all.unproven.map(short) };
 }
 
@@ -63,13 +70,11 @@ describe('the operators of a cluster', () => {
   });
 
   it('are believed elsewhere as far as the API server lets their service account write statuses', async () => {
-    const may = (user: string, namespace: string): boolean =>
-      user === 'system:serviceaccount:team:boxwright' && namespace === 'team';
-    expect(sides(await found([lease('team', 'shop,team')], { may }))).toEqual({
+    expect(sides(await found([lease('team', 'shop,team')], { may: mayInTeam }))).toEqual({
       operators: ['team: team'],
       unproven: [],
     });
-    expect(sides(await found([lease('team', '*')], { may }))).toEqual({
+    expect(sides(await found([lease('team', '*')], { may: mayInTeam }))).toEqual({
       operators: [],
       unproven: ['team: *'],
     });

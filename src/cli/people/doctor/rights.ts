@@ -63,9 +63,8 @@ export async function checkRights(
 
   function ask({ right, verb, namespace, resourceName }: Question): Promise<boolean> {
     const [resource = '', subresource] = right.resource.split('/');
-    const account = { namespace: operator.namespace, name: serviceAccountName };
     const asked = { group: right.apiGroup, resource, subresource, verb, namespace, name: resourceName };
-    return mayDo(cluster, account, asked, signal);
+    return mayDo(cluster, { namespace: operator.namespace, name: serviceAccountName }, asked, signal);
   }
 }
 

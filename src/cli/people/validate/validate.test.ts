@@ -358,10 +358,10 @@ describe('secrets in manifests', () => {
       `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  token: ${secret}: x\n`,
       `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: ${secret}, a: ${secret}}\n`,
       `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: "${secret}!"}\nstringData: [${secret}]\n`,
-      box(`{name: P, type: Password, value: ${secret}}`),
-      box(`{name: P, type: Password, valueFrom: ${secret}}`),
-      box(`{name: P, type: Number, value: ${secret}}`),
-      box(`{name: P, type: Options, value: ${secret}, options: [a]}`),
+      boxWith(`{name: P, type: Password, value: ${secret}}`),
+      boxWith(`{name: P, type: Password, valueFrom: ${secret}}`),
+      boxWith(`{name: P, type: Number, value: ${secret}}`),
+      boxWith(`{name: P, type: Options, value: ${secret}, options: [a]}`),
     ];
     const findings = texts.map((text) => said(text));
     expect(findings.flat().length).toBeGreaterThan(5);
@@ -369,7 +369,7 @@ describe('secrets in manifests', () => {
   });
 });
 
-function box(variable: string): string {
+function boxWith(variable: string): string {
   return `apiVersion: boxwright.dev/v1alpha1
 kind: Box
 metadata: {name: web}
