@@ -38,10 +38,29 @@ export interface Week extends WeekOf {
 
 const DAY = 24 * HOUR;
 
-/** Runs the operator for a week around a change of the hour, and notes each switch that it sends. */
-export async function runWeek({ zone, sunday }: WeekOf): Promise<Week> {
-  const from = Date.parse(`${sunday}T00:00:00Z`) - 3.5 * DAY;
-  const until = from + 7 * DAY;
+/** From Wednesday to Wednesday at noon, by UTC. */
+const WEEK = { before: 3.5, after: 3.5 };
+/** From Friday noon to Monday evening: the windows of three days, one of them with the change. */
+export const DAYS_AROUND = { before: 1.5, after: 1.75 };
+
+/** When a week begins and ends, before anything has run. */
+export function weekAround({ zone, sunday }: WeekOf, { before, after } = WEEK): Week {
+  const change = Date.parse(`${sunday}T00:00:00Z`);
+  return { zone, sunday, from: change - before * DAY, until: change + after * DAY, switches: [] };
+}
+
+export function inWords(switches: Week['switches']): string[] {
+  return switches.map(({ at, to }) => `${to} ${new Date(at).toISOString().slice(0, 16)}`);
+}
+
+/**
+ * Runs the operator for a week around a change of the hour, and notes each switch that it sends.
+ *
+ * @param days - how many before and after the Sunday begins, by UTC.
+ */
+export async function runWeek(weekOf: WeekOf, days = WEEK): Promise<Week> {
+  const week = weekAround(weekOf, days);
+  const { zone, from, until } = week;
   const shop = await Shop.open({ clock: new VirtualClock(from - HOUR) });
   const switches: Switch[] = [];
   const { world } = shop;
@@ -67,7 +86,7 @@ spec: {instanceRef: {name: web-eu}, schedule: ${schedule}}
     await world.advance(from - world.clock.now());
     switches.length = 0;
     await world.advance(until - world.clock.now());
-    return { zone, sunday, from, until, switches };
+    return { ...week, switches };
   } finally {
     await shop.close();
   }
