@@ -16,7 +16,7 @@ import { exactlyOne, ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
 import { keyReference } from './fields/references.ts';
 import { fileOf, sharingFields } from './fields/sharing.ts';
-import { managedWithProfile, recordStatus } from './fields/status.ts';
+import { draftStatus } from './fields/status.ts';
 import { boxVariables, INLINE_LIMIT, nestedOverrides } from './fields/variables.ts';
 import { BOX_TYPES } from './words.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
@@ -232,14 +232,12 @@ export const BoxSpecSchema = object(
 
 /** The status of a Box. */
 export const BoxStatusSchema = object('What was found and what was done.', {
-  ...recordStatus(),
-  managed: optional(managedWithProfile()),
+  ...draftStatus(),
 
   organization: optional(shown(text('Organization that the box belongs to.'))),
   draftFrom: optional(
     shown(text('Id of the version that the content of the box began from.', { maxLength: 64 })),
   ),
-  draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
   aboutHash: optional(
     text(
       'Keyed hash of what is in place of sharing, icon and readme; absent where nothing of it is declared.',

@@ -12,7 +12,7 @@ import {
 } from './schema/build.ts';
 import { ownWords, type Rule } from './schema/rules.ts';
 import { DELETION_TEXT, managedFields, managedRules } from './fields/common.ts';
-import { managedWithProfile, recordStatus } from './fields/status.ts';
+import { draftStatus } from './fields/status.ts';
 import { policyBoxVariables } from './fields/variables.ts';
 import type { ManifestOf, Parsed, Resource } from './resource.ts';
 import {
@@ -107,10 +107,8 @@ export const PolicyBoxSpecSchema = object(
 
 /** The status of a PolicyBox. */
 export const PolicyBoxStatusSchema = object('What was found and what was done.', {
-  ...recordStatus(),
-  managed: optional(managedWithProfile()),
+  ...draftStatus(),
 
-  draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
   files: optional(
     list(
       'Files that were uploaded.',

@@ -16,36 +16,8 @@ export interface Finding {
   shortest: Plan;
 }
 
-/** So long, in seconds, the API server may be out of reach in a plan before it comes upon S1. */
-const LONGEST_SILENCE_S = 45;
-
 /** What is known and open. An entry goes with its mend: its plan has to pass then. */
-export const OPEN_FINDINGS: readonly Finding[] = [
-  {
-    id: 'S1',
-    what: 'while the API server cannot be reached, each try to say that a change is in place sends the PUT again',
-    among: [
-      { do: 'edit', kind: 'PolicyBox', name: 'small', spec: { description: 'changed' } },
-      { do: 'silent', who: 'API server', seconds: 300 },
-      { do: 'delete', kind: 'PolicyBox', name: 'small' },
-    ],
-    shows: /^hammering .* PUT .* answered 200/,
-    touches: ({ steps }) =>
-      steps.reduce(
-        (sum, step) => (step.do === 'silent' && step.who === 'API server' ? sum + step.seconds : sum),
-        0,
-      ) > LONGEST_SILENCE_S,
-    shortest: {
-      opening: 'an instance',
-      steps: [
-        { do: 'edit', kind: 'PolicyBox', name: 'small', spec: { description: 'changed' } },
-        { do: 'silent', who: 'API server', seconds: 300 },
-        { do: 'delete', kind: 'PolicyBox', name: 'small' },
-        { do: 'edit', kind: 'Instance', name: 'web-eu', spec: { tags: ['Shop'] } },
-      ],
-    },
-  },
-];
+export const OPEN_FINDINGS: readonly Finding[] = [];
 
 /** A plan without the steps that would come upon what is known. */
 export function prune(plan: Plan): Plan {

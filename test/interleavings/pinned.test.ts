@@ -4,6 +4,15 @@ import { runPlan, type Plan } from './run.ts';
 
 /** The shortest plans of what was found, and mended, that no scenario comes upon. */
 const PLANS: Readonly<Record<string, Plan>> = {
+  'a change is put once, however often status cannot say so': {
+    opening: 'an instance',
+    steps: [
+      { do: 'edit', kind: 'PolicyBox', name: 'small', spec: { description: 'changed' } },
+      { do: 'silent', who: 'API server', seconds: 300 },
+      { do: 'delete', kind: 'PolicyBox', name: 'small' },
+      { do: 'edit', kind: 'Instance', name: 'web-eu', spec: { tags: ['Shop'] } },
+    ],
+  },
   'a box that is hidden until another is made is taken back when both are shown': {
     opening: 'an instance',
     steps: [

@@ -42,6 +42,7 @@ export type Step =
     }
   | { do: 'silent'; who: Silent; seconds: number }
   | { do: 'lists trail'; polls: number }
+  | { do: 'passwords'; as: 'plain' | 'masked' }
   | { do: 'crash' }
   | { do: 'jump'; seconds: number }
   | { do: 'end watches' };
@@ -152,6 +153,8 @@ export function inWords(step: Step): string {
       return `for ${step.seconds} s the service shows no ${step.to === 'everything' ? 'record' : step.to}: ${step.with}${step.lists ? ', in lists neither' : ''}`;
     case 'silent':
       return `for ${step.seconds} s the ${step.who} cannot be reached`;
+    case 'passwords':
+      return `the service shows passwords ${step.as}`;
     case 'lists trail':
       return `lists trail by ${step.polls} polls`;
     case 'jump':
@@ -228,6 +231,9 @@ stringData: {token: ${token}}
     case 'silent':
       weather.silence(step.who, world.clock.monotonic() + step.seconds * 1_000);
       if (step.who === 'API server') world.kube.endWatches('break');
+      return;
+    case 'passwords':
+      world.sandbox.admin.setReadings({ passwords: step.as });
       return;
     case 'lists trail':
       world.sandbox.admin.setListLag({ polls: step.polls });

@@ -1,6 +1,7 @@
 import { MEMBERS_LIMIT } from './sharing.ts';
 import { MANAGED_VARIABLES_LIMIT } from './variables.ts';
 import {
+  flag,
   integer,
   list,
   object,
@@ -85,7 +86,7 @@ function managedKeys() {
 }
 
 /** `status.managed` of a kind whose record has a profile. */
-export function managedWithProfile() {
+function managedWithProfile() {
   return object('What on the record is ours, so that what others added there stays.', {
     ...managedKeys(),
     profile: optional(
@@ -170,6 +171,21 @@ export function recordStatus() {
           }),
           { maxItems: 20, mapKeys: ['field'] },
         ),
+      ),
+    ),
+  };
+}
+
+/** Status fields of every kind whose record is a box of the service. */
+export function draftStatus() {
+  return {
+    ...recordStatus(),
+    managed: optional(managedWithProfile()),
+    draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
+    putBegun: optional(
+      flag(
+        'A change has been sent that status does not speak of yet. Noted before it is sent: what is declared is then put ' +
+          'on the record, whatever draftHash says, since nobody can see which secrets are there.',
       ),
     ),
   };

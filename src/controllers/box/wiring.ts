@@ -32,6 +32,7 @@ export function wireBox({ context, caches, queues, holdings }: KindDeps): WiredK
       ...base,
       uploads: new Map(),
       refusedFiles: undefined,
+      put: undefined,
       provider: undefined,
       publishing: undefined,
       versionsOf: undefined,

@@ -82,7 +82,13 @@ class Bench {
     this.spec = { ...spec };
     this.status = { observedGeneration: 1, ...status };
     this.memory = new Memories<BoxRecord, DraftMemory>(
-      (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
+      (base) => ({
+        ...base,
+        uploads: new Map(),
+        refusedFiles: undefined,
+        put: undefined,
+        provider: undefined,
+      }),
       {
         clock: this.clock,
         random: () => 0,

@@ -41,6 +41,7 @@ export type DraftStatus = RecordStatus & {
   /** `profile`: of a policy box, or one of CloudFormation. */
   managed?: { profile?: string[] };
   draftHash?: string;
+  putBegun?: boolean;
   aboutHash?: string;
   files?: { path: string; hmac: string; url: string }[];
 };
@@ -55,6 +56,8 @@ export interface DraftMemory extends Memory<BoxRecord> {
   provider: ProviderRecord | undefined;
   /** The draft that was refused with the blobs that status names: these are not believed until it is taken. */
   refusedFiles: string | undefined;
+  /** The draft that the last PUT of this process left on the record; `whole` is undefined where that is not known. */
+  put: { id: string; whole: string | undefined } | undefined;
 }
 
 const EVENT_PREFIX = 'events.';
@@ -88,7 +91,7 @@ export async function convergeDraft<R extends DraftResource>(
     fields: inPlace(draft, urlOf, record, managed),
   });
 
-  const applied = isInPlace(status, draft);
+  const applied = isPut(pass, record, draft);
   const whole = wholeOf(draft);
   const fresh = record.name === pass.marker;
   if (applied && plan.differences.length === 0) {
@@ -125,13 +128,18 @@ export async function convergeDraft<R extends DraftResource>(
   const ours = ownedBy(draft, urlOf);
   const both = KEYED.map((list) => [list, [...new Set([...managed[list], ...ours[list]])]] as const);
   const isMore = both.some(([list, keys]) => keys.length > managed[list].length);
-  if (!fresh && isMore && status.draftHash !== undefined) {
+  // Where it is taken back before status speaks of it, the record has to tell; secrets do not show there, and what
+  // shows counts as somebody else's doing where that is left alone.
+  const isHidden = policy !== 'Correct' || draft.variables.some(({ secret }) => secret === true);
+  const isBegun = !applied && isHidden && status.putBegun !== true;
+  if (!fresh && (isMore || isBegun) && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
     takeOver(memory);
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
       fields: {
-        managed: managedKeys(Object.fromEntries(both)),
+        ...(isMore ? { managed: managedKeys(Object.fromEntries(both)) } : {}),
+        ...(isBegun ? { putBegun: true } : {}),
       } as StatusFields<R>,
       again: true,
     };
@@ -139,7 +147,7 @@ export async function convergeDraft<R extends DraftResource>(
   const unfit = notSupported(resource.kind, inPlace(draft, urlOf, record, managed));
   if (unfit !== undefined) return { verdict: unfit, fields: {} };
   const attempt: Attempt = { attempts: memory.attempts, aspect: 'content', fingerprint };
-  return readFirst<R>(memory) ?? put(pass, draft, plan, { urlOf, managed }, attempt);
+  return readFirst<R>(memory) ?? put(pass, draft, plan, { urlOf, managed, corrected: applied }, attempt);
 }
 
 /** What a PUT would bring, and where the files are that it names, as far as they were uploaded. */
@@ -180,16 +188,29 @@ async function put<R extends DraftResource>(
   pass: DraftPass<R>,
   draft: Draft,
   plan: Plan,
-  { urlOf, managed }: { urlOf: (file: DesiredFile) => EventRecord; managed: Managed },
+  {
+    urlOf,
+    managed,
+    corrected,
+  }: {
+    urlOf: (file: DesiredFile) => EventRecord;
+    managed: Managed;
+    /** What was declared was in place before: the difference is somebody else's doing. */
+    corrected: boolean;
+  },
   attempt: Attempt,
 ): Promise<Convergence<R>> {
   const { memory, handle, resource } = pass;
+  const { id } = plan.body;
+  const before = memory.put?.id === id ? memory.put : saidOf(id, resource.status);
+  memory.put = { id, whole: undefined };
   const write = await handle.client.boxes.update(plan.body.id, plan.body, {
     priority: pass.priority,
     signal: pass.signal,
   });
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {
+    if (write.kind !== 'unknown') memory.put = before;
     const taken = write.kind === 'refused' && write.error.class === 'Conflict';
     if (write.kind === 'refused' && !taken && !isAboutCredentials(write.error) && filesOf(draft).length > 0) {
       const whole = wholeOf(draft);
@@ -206,8 +227,6 @@ async function put<R extends DraftResource>(
   }
   memory.refusedFiles = undefined;
   noteTaken(memory.uploads);
-  // What was declared was in place before: the difference is somebody else's doing.
-  const corrected = isInPlace(resource.status, draft);
   const { attempts, fingerprint } = attempt;
   const answer = write.record;
   // Another name than was sent is a no: it counts as one, as often as it comes.
@@ -217,6 +236,7 @@ async function put<R extends DraftResource>(
   }
   if (answer === undefined) {
     memory.observed = undefined;
+    memory.put = { id, whole: wholeOf(draft) };
     return {
       verdict: verdict('Updating', 'The change was taken; it is read back'),
       fields: inPlace(draft, urlOf, plan.body, managed),
@@ -234,9 +254,10 @@ async function put<R extends DraftResource>(
   if (others.length > 0) {
     // It is in place once a read or an answer shows it: until then another try is due, whatever driftPolicy says.
     const said = verdict('Updating', 'The change was taken and does not show yet: it is looked for again');
-    const { draftHash, aboutHash } = resource.status;
-    return { verdict: said, fields: { ...fields, draftHash, aboutHash }, again: true };
+    const { draftHash, aboutHash, putBegun } = resource.status;
+    return { verdict: said, fields: { ...fields, draftHash, aboutHash, putBegun }, again: true };
   }
+  memory.put = { id, whole: wholeOf(draft) };
   attempts.inForce('content', fingerprint);
   if (kept.length === 0) {
     return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };
@@ -253,9 +274,30 @@ function saysNotApplied(resource: DraftResource): boolean {
   return ready?.reason === 'NotApplied' && ready.observedGeneration === resource.metadata.generation;
 }
 
-/** Whether a draft is what was put on the record last. */
-export function isInPlace({ draftHash, aboutHash }: DraftStatus, { hash, about }: Draft): boolean {
-  return draftHash === hash && aboutHash === about;
+/** Whether status says that a draft is what was put on the record last. */
+export function isInPlace(status: DraftStatus, draft: Draft): boolean {
+  return wholeIn(status) === wholeOf(draft);
+}
+
+/** The same as far as this process knows: status may not have been written since. */
+function isPut<R extends DraftResource>(
+  { resource, memory }: DraftPass<R>,
+  { id }: BoxRecord,
+  draft: Draft,
+): boolean {
+  const known = memory.put?.id === id ? memory.put : undefined;
+  return known === undefined ? isInPlace(resource.status, draft) : known.whole === wholeOf(draft);
+}
+
+/** The draft that status says is on the record; undefined where a PUT has begun since. */
+function wholeIn({ draftHash, aboutHash, putBegun }: DraftStatus): string | undefined {
+  if (draftHash === undefined || putBegun === true) return undefined;
+  return wholeOf({ hash: draftHash, about: aboutHash });
+}
+
+function saidOf(id: string, status: DraftStatus): DraftMemory['put'] {
+  const whole = wholeIn(status);
+  return whole === undefined ? undefined : { id, whole };
 }
 
 function isAttachment(path: string): boolean {
@@ -345,6 +387,7 @@ function inPlace<R extends DraftResource>(
     uri: record.uri,
     draftHash: draft.hash,
     aboutHash: draft.about,
+    putBegun: undefined,
     files: files.length === 0 ? undefined : files,
     managed: managedKeys({ variables, profile, members }),
     drift: undefined,

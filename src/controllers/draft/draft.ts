@@ -48,7 +48,7 @@ export interface Draft {
 }
 
 /** All of a draft in one hash. */
-export function wholeOf({ hash, about }: Draft): string {
+export function wholeOf({ hash, about }: Pick<Draft, 'hash' | 'about'>): string {
   return about === undefined ? hash : `${hash} ${about}`;
 }
 

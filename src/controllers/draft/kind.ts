@@ -7,7 +7,7 @@ import { isInPlace, type DraftMemory, type DraftResource } from './converge.ts';
 import { wholeOf, type Draft } from './draft.ts';
 
 /** Status fields that speak of one box record. */
-export const DRAFT_FORGOTTEN = ['draftHash', 'files', 'managed', 'drift'] as const;
+export const DRAFT_FORGOTTEN = ['draftHash', 'putBegun', 'files', 'managed', 'drift'] as const;
 
 /** Status fields that say which content of a record is in place: who refers to it waits for these. */
 export const IN_PLACE = ['id', 'draftHash'] as const;

@@ -19,7 +19,7 @@ import {
 import { attach } from './attach.ts';
 import { decideInstance, type InstanceObservation } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
-import { leaseNote, withoutSource } from './lease/note.ts';
+import { disarmed, leaseNote, releasedMark, withoutSource } from './lease/note.ts';
 import { InstanceObservations } from './observations.ts';
 import type { Durations } from './operation/durations.ts';
 import { OperationRunner } from './operation/run.ts';
@@ -126,7 +126,10 @@ export class InstanceConvergence {
     };
     switch (step.do) {
       case 'noteLease':
-        return note({ ...fields, ...leaseNote(seen) }, 'The lease is being put on the instance');
+        return note(
+          { ...fields, ...leaseNote(seen), ...disarmed(seen) },
+          'The lease is being put on the instance',
+        );
       case 'dropLeaseSource':
         pass.memory.attempts.succeeded(aspect, fingerprint);
         return note({ ...fields, lease: withoutSource(fields.lease, record) }, 'The lease is let go');
@@ -145,6 +148,9 @@ export class InstanceConvergence {
           // What was on the record before would not be known afterwards.
           return note(fields, 'The record is taken over');
         }
+        if (step.why === 'lease' && 'armed' in disarmed(seen)) {
+          return note({ ...fields, ...disarmed(seen) }, 'The change is being put on the record');
+        }
         return putRecord(pass, record, desired, seen, {
           why: step.why,
           attempt,
@@ -154,7 +160,8 @@ export class InstanceConvergence {
       case 'begin': {
         const correcting = aspect !== 'requests' && aspect !== 'leaseEnd' && isDrift(pass, seen);
         const begun = { ...step, attempt, armed: seen.armedHash, correcting };
-        const done = await this.#operations.begin(pass, record, desired, begun, fields);
+        const before = aspect === 'power' ? { ...fields, ...disarmed(seen) } : fields;
+        const done = await this.#operations.begin(pass, record, desired, begun, before);
         return { ...done, corrected: done.again === true && correcting };
       }
       case 'refuseRequest': {
@@ -214,6 +221,6 @@ function isDrift(
     conditionOf(resource, 'Ready')?.status === 'True' &&
     resource.status.observedGeneration === resource.metadata.generation &&
     status.appliedHash === hash &&
-    (status.armed === armed || status.armed === `released:${armed}`)
+    (status.armed === armed || status.armed === releasedMark(armed))
   );
 }

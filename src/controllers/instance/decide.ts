@@ -9,6 +9,7 @@ import { decideLease, decideLeaseEnd, isLeftToService, releasedNow } from './asp
 import { decidePower, isHeldByLease } from './aspects/power.ts';
 import { decideRequests } from './aspects/requests.ts';
 import type { AspectStates } from './aspects/state.ts';
+import { releasedMark } from './lease/note.ts';
 import type { Scheduled } from './lease/scheduled.ts';
 import { readLease, type WantedLease } from './lease/terms.ts';
 import type { NextLook } from './operation/durations.ts';
@@ -56,8 +57,12 @@ export interface InstanceObservation {
   variablesPut: boolean;
   /** They were put there while the instance was shut down: the power-on that follows applies them. */
   putWhileDown: boolean;
-  /** Status says of other variables, or of a record before somebody touched it, that they wait for a power-on. */
-  othersPending: boolean;
+  /** What was put on the record last, or may have been, are other variables, or somebody has touched the record since. */
+  othersPut: boolean;
+  /** Status says that these variables are being put there. */
+  isBegunNoted: boolean;
+  /** Secrets are among the variables: the record may not show them. */
+  hasSecrets: boolean;
   requests: Partial<Record<RequestedOperation, string>>;
   /** Request tokens that count as carried out. */
   handled: Partial<Record<RequestedOperation, string>>;
@@ -145,7 +150,7 @@ function decideTerminated(seen: InstanceObservation): Decision {
   const released = releasedNow(seen);
   const shown = readLease(seen.record.lease);
   const byLease =
-    seen.status.armed === `released:${seen.armedHash}` ||
+    seen.status.armed === releasedMark(seen.armedHash) ||
     (shown?.operation === 'Terminate' && released !== undefined);
   if (byLease) {
     return {

@@ -14,7 +14,7 @@ import { policiesOf } from '../record/policies.ts';
 import { aspectIn } from './aspects/state.ts';
 import { misfitOf, resolveInstance, type DesiredInstance, type InstanceReferences } from './desired.ts';
 import { InstanceConvergence } from './converge.ts';
-import { armedHash, deployedLease, sourceNote } from './lease/note.ts';
+import { armedHash, deployedLease, releasedMark, sourceNote } from './lease/note.ts';
 import { expireOf, operationOf, termsHash, wireLease } from './lease/terms.ts';
 import type { InstanceMemory } from './memory.ts';
 import { Durations } from './operation/durations.ts';
@@ -73,7 +73,7 @@ export function instanceKind(options: {
       const phase = phaseOf(pairOf(record));
       return phase === 'Online' || phase === 'ShutDown';
     },
-    isOver: (instance, desired) => instance.status.armed === `released:${armedNow(instance, desired)}`,
+    isOver: (instance, desired) => instance.status.armed === releasedMark(armedNow(instance, desired)),
     inStep: instanceInStep,
     users: () => ({ names: [], others: false }),
     forgetUnwritten: (memory) => {
@@ -126,7 +126,7 @@ function instanceInStep(instance: Instance, desired: DesiredInstance): boolean {
     desired.contentWaits === undefined &&
     status.appliedHash === desired.hash &&
     canonicalJson(status.managed) === canonicalJson(managedOf(desired)) &&
-    (status.armed === armed || status.armed === `released:${armed}`) &&
+    (status.armed === armed || status.armed === releasedMark(armed)) &&
     Object.entries(desired.requests).every(
       ([of, token]) => status.handledRequests?.[of as RequestedOperation] === token,
     )

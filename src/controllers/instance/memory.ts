@@ -19,7 +19,7 @@ export interface InstanceMemory extends Memory<InstanceRecord> {
   /** The operation that this process has noted in status, and how sending it ended. */
   operation: SentOperation | undefined;
   /** Keyed hash of the variables that the last PUT of this process brought; `whileDown`: a power-on applies them. */
-  put: { hash: string; whileDown: boolean } | undefined;
+  put: { id: string; hash: string; whileDown: boolean } | undefined;
   /** `terminateTries` as this process has noted it in status for the next terminate. */
   terminateNoted: number | undefined;
   /** The lease that the last PUT brought, and whether the service keeps it. */

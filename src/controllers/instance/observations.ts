@@ -15,7 +15,7 @@ import type { Durations } from './operation/durations.ts';
 import { noteRunning, ranMs } from './operation/running.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
 import { missingFile, urlOf } from './put/files.ts';
-import { isPending } from './put/pending.ts';
+import { begunMark, isPending } from './put/pending.ts';
 import { planPut, type PutPlan } from './put/plan.ts';
 
 /** Makes out what an instance is decided by. */
@@ -55,7 +55,8 @@ export class InstanceObservations {
     noteRunning(pass, record, this.#durations, monotonic);
     const processingMs = jittered(handle.poll.processingMs, pass.random);
     const appliedHash = status.appliedHash;
-    const put = memory.put?.hash === desired.hash ? memory.put : undefined;
+    const lastPut = memory.put?.id === record.id ? memory.put : undefined;
+    const put = lastPut?.hash === desired.hash ? lastPut : undefined;
     const pending = isPending(status.pendingHash, desired.hash, record, desired.variables);
     return {
       spec: resource.spec,
@@ -80,7 +81,11 @@ export class InstanceObservations {
       appliedHash,
       variablesPut: put !== undefined || pending,
       putWhileDown: put?.whileDown === true || pending,
-      othersPending: status.pendingHash !== undefined && !pending,
+      othersPut:
+        put === undefined &&
+        (lastPut === undefined ? status.pendingHash !== undefined && !pending : lastPut.hash !== appliedHash),
+      isBegunNoted: status.pendingHash === begunMark(desired.hash),
+      hasSecrets: desired.variables.some(({ secret }) => secret === true),
       requests: desired.requests,
       handled: status.handledRequests ?? {},
       drift: policiesOf(resource, handle, 'Hold').drift,

@@ -13,7 +13,7 @@ import type { InstanceObservation } from './decide.ts';
 import type { DesiredInstance } from './desired.ts';
 import { doubtful } from './fit.ts';
 import { leaseExpiring, untilLease } from './lease/expiring.ts';
-import { sourceNote } from './lease/note.ts';
+import { releasedMark, sourceNote } from './lease/note.ts';
 import { readLease } from './lease/terms.ts';
 import { comparable } from './nested.ts';
 import { endedOperation } from './operation/ended.ts';
@@ -58,7 +58,7 @@ export async function report(
     ? { ...told.verdict, message: failedMessage(pairOf(record), lastOperation.message) }
     : told.verdict;
   const hash = seen.armedHash;
-  const isReleased = released !== undefined || resource.status.armed === `released:${hash}`;
+  const isReleased = released !== undefined || resource.status.armed === releasedMark(hash);
   const stands = phase === 'Online' || phase === 'ShutDown' || phase === 'Terminated';
   // Each part is in force for itself: what is held in one does not undo another.
   const armed = stands && !held.has('lease') && !held.has('leaseEnd') && !held.has('power');
@@ -75,7 +75,7 @@ export async function report(
       ...addressed.fields,
       ...underPresentKey(fields.box, desired),
       ...shownLease(seen, told, fields),
-      ...(armed || released !== undefined ? { armed: isReleased ? `released:${hash}` : hash } : {}),
+      ...(armed || released !== undefined ? { armed: isReleased ? releasedMark(hash) : hash } : {}),
       ...(applied
         ? {
             managed: managedOf(desired),

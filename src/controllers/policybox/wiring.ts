@@ -20,7 +20,13 @@ export function wirePolicyBox({ context, caches, queues, holdings }: KindDeps): 
     wake: (key) => queues.add('PolicyBox', key, 'normal'),
     kind,
     cache,
-    memory: (base) => ({ ...base, uploads: new Map(), refusedFiles: undefined, provider: undefined }),
+    memory: (base) => ({
+      ...base,
+      uploads: new Map(),
+      refusedFiles: undefined,
+      put: undefined,
+      provider: undefined,
+    }),
   });
   return {
     reconcile: (key, run) => policyBoxes.reconcile(key, run),

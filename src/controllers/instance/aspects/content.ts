@@ -39,8 +39,7 @@ function putting(seen: InstanceObservation, needs: { tags: boolean; variables: b
   } else if (plan.wiped.content.length > 0) {
     return { kind: 'held', verdict: wouldWipe(plan.wiped.content) };
   } else {
-    const isNew =
-      plan.newTags.length > 0 || (needs.variables && (seen.othersPending || plan.newVariables.length > 0));
+    const isNew = plan.newTags.length > 0 || (needs.variables && mustBeNoted(seen));
     const step: InstanceStep = isNew ? { do: 'noteManaged', of: 'content' } : { do: 'put', why: 'content' };
     meant.push({ step, fingerprint: seen.contentHash, differences: plan.differences });
   }
@@ -65,8 +64,16 @@ function tagsToPut({ plan, drift, tagsHash, status }: InstanceObservation): bool
 
 function variablesToPut(seen: InstanceObservation): boolean {
   const { plan, drift } = seen;
-  const changed = seen.appliedHash !== seen.hash;
+  const changed = seen.appliedHash !== seen.hash || seen.othersPut;
   return (changed && !seen.variablesPut) || (plan.variablesDiffer && (drift === 'Correct' || changed));
+}
+
+/** Whether a crash after the PUT would leave what nobody takes away again, or nobody can see. */
+function mustBeNoted(seen: InstanceObservation): boolean {
+  if (seen.plan.newVariables.length > 0) return true;
+  if (seen.isBegunNoted) return false;
+  const isHidden = seen.hasSecrets || seen.drift !== 'Correct';
+  return seen.othersPut || (isHidden && seen.appliedHash !== seen.hash);
 }
 
 /** What follows once changed variables are on the record. */

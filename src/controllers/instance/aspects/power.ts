@@ -1,5 +1,6 @@
 import { verdict } from '../../record/status/verdict.ts';
 import type { InstanceObservation } from '../decide.ts';
+import { releasedMark } from '../lease/note.ts';
 import { accepts, phaseOf, type Pair } from '../pair.ts';
 import { isLeftToService, releasedNow } from './lease.ts';
 import type { AspectState } from './state.ts';
@@ -33,7 +34,7 @@ export function decidePower(seen: InstanceObservation, pair: Pair): AspectState 
 export function isHeldByLease(seen: InstanceObservation, online: boolean): boolean {
   const released = releasedNow(seen);
   const due = released !== undefined && !(online && isLeftToService(seen, released));
-  return due || seen.status.armed === `released:${seen.armedHash}`;
+  return due || seen.status.armed === releasedMark(seen.armedHash);
 }
 
 function failedVerdict(seen: InstanceObservation, pair: Pair): ReturnType<typeof verdict> {

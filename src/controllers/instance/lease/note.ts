@@ -9,6 +9,9 @@ import type { InstanceFields } from '../pass.ts';
 import type { Scheduled } from './scheduled.ts';
 import { readLease, type NotedSource, type WantedLease } from './terms.ts';
 
+/** Begins the mark of a lease whose end was carried out. */
+const RELEASED = 'released:';
+
 /** What status says of a lease before it goes onto the record: where it comes from and when it ends. */
 export function leaseNote(seen: InstanceObservation): InstanceFields {
   const { lease, status } = seen;
@@ -130,4 +133,28 @@ function saidBy(scheduled: Scheduled | undefined): Pick<NotedSource, 'power' | '
 export function armedHash(instance: Instance, terms: string | undefined, scheduled?: Scheduled): string {
   const { powerState } = instance.spec;
   return sha256Base32(canonicalJson({ powerState, lease: terms, ...saidBy(scheduled) })).slice(0, 24);
+}
+
+/** What `status.armed` says once the end of a lease was carried out. */
+export function releasedMark(armed: string): string {
+  return `${RELEASED}${armed}`;
+}
+
+/** The hash that such a mark speaks of, or the hash itself. */
+export function armedIn(mark: string): string {
+  return mark.startsWith(RELEASED) ? mark.slice(RELEASED.length) : mark;
+}
+
+/**
+ * Status fields before something is done about another declaration than the one that is in force: it is in force no
+ * more, so that one that is taken back meanwhile is carried out, and does not pass for what somebody else has changed.
+ */
+export function disarmed({
+  status,
+  armedHash: armed,
+  drift,
+}: InstanceObservation): Pick<InstanceFields, 'armed'> {
+  const { armed: before } = status;
+  if (drift === 'Correct' || before === undefined || before.startsWith(RELEASED)) return {};
+  return before === armed ? {} : { armed: undefined };
 }

@@ -11,6 +11,7 @@ import { verdict } from '../../record/status/verdict.ts';
 import { named, type InstanceAspect, type InstanceStep } from '../aspects/state.ts';
 import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
+import { armedIn, releasedMark } from '../lease/note.ts';
 import { installedBox } from '../nested.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
@@ -83,7 +84,7 @@ export class OperationRunner {
           ? {}
           : {
               releasedExpire: rfc3339(step.released),
-              armed: `released:${step.armed}`,
+              armed: releasedMark(step.armed),
               lease: fields.lease === undefined ? undefined : { ...fields.lease, by: 'Operator' },
             }),
       },
@@ -373,7 +374,7 @@ function attemptOf(
   const ledger = { attempts, call: event };
   if (token !== undefined) return { ...ledger, aspect: 'requests', fingerprint: token };
   if (released !== undefined) {
-    const armed = resource.status.armed?.replace(/^released:/, '') ?? '';
+    const armed = armedIn(resource.status.armed ?? '');
     return { ...ledger, aspect: 'leaseEnd', fingerprint: `${event} ${armed}` };
   }
   if (event === 'poweron' || event === 'shutdown') return { ...ledger, aspect: 'power', fingerprint: event };

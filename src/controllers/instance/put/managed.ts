@@ -1,5 +1,6 @@
 import type { DesiredInstance } from '../desired.ts';
 import type { InstanceFields, InstancePass } from '../pass.ts';
+import { begunMark } from './pending.ts';
 import type { PutPlan } from './plan.ts';
 
 /** The keys on the record that are ours once it is as declared. */
@@ -25,7 +26,7 @@ export function managedUnion(
   if (of === 'tags') return { managed: { ...managed, tags } };
   const declared = desired.variables.map(({ key }) => key);
   const variables = union(managed?.variables, [...plan.newVariables, ...declared]);
-  return { managed: { tags, variables }, pendingHash: undefined };
+  return { managed: { tags, variables }, pendingHash: begunMark(desired.hash) };
 }
 
 function union(a: readonly string[] | undefined, b: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPending, pendingMark } from './pending.ts';
+import { begunMark, isPending, pendingMark } from './pending.ts';
 
 const RECORD = { id: 'i', updated: '2026-01-01 12:00:00.000000' };
 const TOUCHED = { id: 'i', updated: '2026-01-01 12:00:01.000000' };
@@ -29,4 +29,9 @@ test('a mark of a long word of the service is still the same', () => {
   const long = { id: 'i', updated: 'x'.repeat(200) };
   expect(pendingMark('k:h', long)).toMatch(/^k:h@sha256:[a-z2-7]{52}$/);
   expect(isPending(pendingMark('k:h', long), 'k:h', long, [{ secret: true }])).toBe(true);
+});
+
+test('variables that are about to be put there are not there yet', () => {
+  expect(isPending(begunMark('k:h'), 'k:h', RECORD, [])).toBe(false);
+  expect(isPending(begunMark('k:h'), 'k:h', RECORD, [{ secret: true }])).toBe(false);
 });

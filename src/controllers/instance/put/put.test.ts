@@ -76,7 +76,7 @@ describe('a PUT of an instance', () => {
     const done = await bench.put();
     expect(bench.puts).toEqual([{ ...RECORD, tags: ['theirs', 'ours'], variables: [] }]);
     expect(done).toMatchObject({ again: true, fields: { managed: { tags: ['ours'] } } });
-    expect(bench.memory.put).toEqual({ hash: 'k:h', whileDown: false });
+    expect(bench.memory.put).toEqual({ id: 'i', hash: 'k:h', whileDown: false });
   });
 
   it('for one aspect carries what the record has of the others, and moves nothing of theirs', async () => {
@@ -95,7 +95,20 @@ describe('a PUT of an instance', () => {
     const bench = new Bench();
     bench.record = { ...RECORD, operation: { event: 'shutdown' } };
     await bench.put();
-    expect(bench.memory.put).toEqual({ hash: 'k:h', whileDown: true });
+    expect(bench.memory.put).toEqual({ id: 'i', hash: 'k:h', whileDown: true });
+  });
+
+  it('whose answer is lost leaves unknown what is there; a refused one leaves what was', async () => {
+    const bench = new Bench();
+    await bench.put();
+    const before = bench.memory.put;
+    bench.refuse('BadRequest');
+    await bench.put();
+    expect(bench.memory.put).toEqual(before);
+    const error = new ServiceError({ code: 'Timeout', method: 'PUT', template: '/services/instances/{id}' });
+    bench.onPut = () => ({ kind: 'unknown', error, startedAt: 0, endedAt: 1 });
+    await bench.put();
+    expect(bench.memory.put).toBeUndefined();
   });
 
   it('knows whether the service keeps a lease', async () => {

@@ -23,6 +23,8 @@ export async function putRecord(
 ): Promise<Convergence<Instance>> {
   const { memory, handle } = pass;
   const { why, attempt, correcting } = put;
+  const before = memory.put;
+  if (why === 'content') memory.put = undefined;
   const write = await handle.client.instances.update(record.id, bodyOf(record, seen, put), {
     priority: pass.priority,
     signal: pass.signal,
@@ -30,6 +32,7 @@ export async function putRecord(
   noteWrite(memory, write, handle.client.stamp());
   if (write.kind !== 'ok') {
     memory.observed = undefined;
+    if (write.kind !== 'unknown') memory.put = before;
     // Whatever the words: the blobs may be gone, as after a restore of the service.
     if (write.kind === 'refused' && why === 'content') memory.uploads.clear();
     const { state, event } = pairOf(record);
@@ -50,7 +53,7 @@ export async function putRecord(
   const { record: answer } = write;
   if (answer === undefined) memory.observed = undefined;
   if (why === 'content') {
-    memory.put = { hash: desired.hash, whileDown: phaseOf(pairOf(record)) === 'ShutDown' };
+    memory.put = { id: record.id, hash: desired.hash, whileDown: phaseOf(pairOf(record)) === 'ShutDown' };
   }
   if (why === 'lease' && seen.lease !== undefined) {
     // Without an answer's word the record is read; one that does not show the lease then is not put again either.
