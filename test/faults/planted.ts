@@ -135,9 +135,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a PUT without an answer counts as done',
     file: 'controllers/draft/converge.ts',
-    find: "  if (write.kind !== 'ok') {\n    const taken",
+    find: "  if (write.kind !== 'ok') {\n    if (write.kind !== 'unknown') memory.put",
     replace:
-      "  if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n  if (write.kind !== 'ok') {\n    const taken",
+      "  if (write.kind === 'unknown') return { verdict: verdict('Settled', 'Done'), fields: inPlace(draft, urlOf, plan.body) };\n  if (write.kind !== 'ok') {\n    if (write.kind !== 'unknown') memory.put",
     workloads: ['policy box'],
     errorsToo: true,
   },

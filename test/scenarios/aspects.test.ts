@@ -225,6 +225,23 @@ describe('an instance', () => {
     },
   );
 
+  it.each(['Report', 'Ignore'])(
+    'with driftPolicy %s keeps what somebody has changed when a tag is declared',
+    async (policy) => {
+      await shop.world.apply(
+        instance(`  driftPolicy: ${policy}\n  variables: [{name: PORT, type: Port, value: "80"}]`),
+      );
+      await shop.online();
+      const { id, variables } = shop.record();
+      const theirs = variables.map((one) => (one.name === 'PORT' ? { ...one, value: '99' } : one));
+      shop.world.sandbox.admin.editRecord('instances', id, { variables: theirs });
+      await shop.world.edit('Instance', 'web-eu', { tags: ['two'] });
+      await shop.world.until(() => shop.record().tags.includes('two'), MINUTE);
+      await shop.online();
+      expect(shop.record().variables.find(({ name }) => name === 'PORT')?.value).toBe('99');
+    },
+  );
+
   // R6
   it('with a token of 250 characters is reinstalled once', async () => {
     await shop.world.apply(instance());

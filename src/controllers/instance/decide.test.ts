@@ -476,7 +476,7 @@ describe('aspects', () => {
   it('apply a tag that was just declared whatever driftPolicy says of others', () => {
     const differs = { plan: { tagsDiffer: true }, drift: 'Report' as const };
     expect(said(differs)).toBe('Settled');
-    expect(said({ ...differs, status: { appliedTags: 'before' } })).toBe('put content');
+    expect(said({ ...differs, status: { appliedTags: 'before' } })).toBe('put tags');
   });
 });
 

@@ -16,7 +16,13 @@ export function decideContent(seen: InstanceObservation, pair: Pair): AspectStat
       : { kind: 'held', verdict: seen.contentWaits };
   }
   const variables = variablesToPut(seen);
-  if (tags || variables) return putting(seen, { tags, variables });
+  if (variables) return putting(seen, tags);
+  if (tags) {
+    const { lease: wiped } = plan.wiped;
+    return wiped.length > 0
+      ? { kind: 'held', verdict: wouldWipe(wiped) }
+      : { kind: 'steps', steps: [tagsAlone(seen)] };
+  }
   const applying = apply(seen, pair);
   if (applying !== undefined) {
     const fingerprint = applying.do === 'begin' ? `${applying.operation} ${applying.hash}` : seen.contentHash;
@@ -30,22 +36,20 @@ export function decideContent(seen: InstanceObservation, pair: Pair): AspectStat
 
 const APPLIED = [{ field: 'variables', want: 'applied', have: 'not applied' }];
 
-function putting(seen: InstanceObservation, needs: { tags: boolean; variables: boolean }): AspectState {
+function putting(seen: InstanceObservation, tags: boolean): AspectState {
   const { plan } = seen;
   const meant: Meant[] = [];
-  if (needs.variables && seen.missingFile !== undefined) {
+  if (seen.missingFile !== undefined) {
     const file = seen.missingFile;
     meant.push({ step: { do: 'upload', file }, fingerprint: uploadFingerprint(file) });
   } else if (plan.wiped.content.length > 0) {
     return { kind: 'held', verdict: wouldWipe(plan.wiped.content) };
   } else {
-    const isNew = plan.newTags.length > 0 || (needs.variables && mustBeNoted(seen));
+    const isNew = plan.newTags.length > 0 || mustBeNoted(seen);
     const step: InstanceStep = isNew ? { do: 'noteManaged', of: 'content' } : { do: 'put', why: 'content' };
     meant.push({ step, fingerprint: seen.contentHash, differences: plan.differences });
   }
-  if (needs.tags && needs.variables && plan.wiped.lease.length === 0) {
-    meant.push(tagsAlone(seen));
-  }
+  if (tags && plan.wiped.lease.length === 0) meant.push(tagsAlone(seen));
   return { kind: 'steps', steps: meant };
 }
 
