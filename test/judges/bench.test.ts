@@ -138,6 +138,18 @@ describe('a bench that nobody tells of changes', () => {
     await follow(line('DELETED', '8', 'i-7'));
     expect(court.resource('instances', 'shop/web')).toBeUndefined();
   });
+
+  it('knows with the write of the last finalizer that an object is gone, and no trailing word brings it back', async () => {
+    await follow(line('ADDED', '7', 'i-7'));
+    const metadata = { resourceVersion: '9', deletionTimestamp: '2026-01-01T00:00:00Z' };
+    answer = () => Promise.resolve({ status: 200, body: { kind: 'Instance', ...stored({ metadata }) } });
+    await bench.kube(port, { follow: true }).request({ ...PATCH, path: WEB });
+    expect(court.resource('instances', 'shop/web')).toBeUndefined();
+    await follow(line('MODIFIED', '8', 'i-7'), line('DELETED', '10', 'i-7'));
+    expect(court.resource('instances', 'shop/web')).toBeUndefined();
+    await follow(line('ADDED', '11', 'i-11'));
+    expect(court.resource('instances', 'shop/web')?.status?.id).toBe('i-11');
+  });
 });
 
 const send = (request: PortRequest, body?: string): Promise<unknown> =>

@@ -56,6 +56,8 @@ export class Bench {
   readonly #objections: Objection[] = [];
   readonly #counts = new Map<string, number>();
   readonly #objects = new Map<string, Map<string, Shown>>();
+  /** The last version of each that is gone. */
+  readonly #gone = new Map<string, number>();
   /** Since when paths could not be listed or watched, on the world's monotonic clock. */
   readonly #unreached = new Map<string, number>();
   readonly #pass = new AsyncLocalStorage<string>();
@@ -232,22 +234,27 @@ export class Bench {
       const object = line.object as Shown & { kind?: string };
       const plural = PLURALS[object.kind ?? ''];
       if (plural !== undefined && line.type !== 'BOOKMARK' && line.type !== 'ERROR') {
-        if (line.type === 'DELETED') this.change(plural, undefined, object);
-        else this.#follow(plural, object);
+        this.#follow(plural, object, line.type === 'DELETED');
       }
       yield line;
     }
   }
 
   /** Takes an object over, unless a newer version of it has passed by already. */
-  #follow(resource: string, object: Shown): void {
-    const known = this.#objects.get(resource)?.get(keyOfShown(object));
-    if (
-      known !== undefined &&
-      Number(known.metadata.resourceVersion) >= Number(object.metadata.resourceVersion)
-    )
-      return;
-    this.change(resource, object, known);
+  #follow(resource: string, object: Shown, isDeleted = false): void {
+    const key = keyOfShown(object);
+    const known = this.#objects.get(resource)?.get(key);
+    const version = Number(object.metadata.resourceVersion);
+    const passed = Number(known?.metadata.resourceVersion ?? this.#gone.get(`${resource} ${key}`) ?? 0);
+    if (isDeleted ? known === undefined : passed >= version) return;
+    // The API server removes an object with the write that takes the last finalizer off, and a watch says so later.
+    const { deletionTimestamp, finalizers = [] } = object.metadata;
+    if (isDeleted || (deletionTimestamp !== undefined && finalizers.length === 0)) {
+      this.#gone.set(`${resource} ${key}`, version);
+      this.change(resource, undefined, object);
+    } else {
+      this.change(resource, object, known);
+    }
   }
 
   #shownInstallation(): string | undefined {
