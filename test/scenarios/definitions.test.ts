@@ -91,6 +91,21 @@ describe('definitions that are older than the operator', () => {
     });
   });
 
+  it('and know nothing of a PUT that has begun hold no change of a box back', async () => {
+    const changing = new Changing();
+    const { world } = changing;
+    changing.without('Box', 'putBegun');
+    await changing.settle();
+    const before = changing.sent;
+    await world.edit('Box', 'web', { driftPolicy: 'Report', description: 'changed' });
+    await world.until(() => changing.sent > before, 60_000);
+    await world.until(() => changing.said('Box', 'web').startsWith('True Settled'));
+    const version = Number(world.get('Box', 'web')?.metadata.resourceVersion);
+    await world.advance(HOUR);
+    expect(changing.sent).toBe(before + 1);
+    expect(Number(world.get('Box', 'web')?.metadata.resourceVersion)).toBe(version);
+  });
+
   it('are looked at again at once when somebody asks', async () => {
     const changing = new Changing();
     const { world } = changing;

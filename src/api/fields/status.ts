@@ -182,10 +182,13 @@ export function draftStatus() {
     ...recordStatus(),
     managed: optional(managedWithProfile()),
     draftHash: optional(text('Keyed hash of the content in place.', { maxLength: 128 })),
+    // Where it is not known, a change goes out as it does without it: an older definition holds nothing back.
     putBegun: optional(
-      flag(
-        'A change has been sent that status does not speak of yet. Noted before it is sent: what is declared is then put ' +
-          'on the record, whatever draftHash says, since nobody can see which secrets are there.',
+      shown(
+        flag(
+          'A change has been sent that status does not speak of yet. Noted before it is sent: what is declared is then put ' +
+            'on the record, whatever draftHash says, since nobody can see which secrets are there.',
+        ),
       ),
     ),
   };

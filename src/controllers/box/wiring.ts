@@ -33,6 +33,7 @@ export function wireBox({ context, caches, queues, holdings }: KindDeps): WiredK
       uploads: new Map(),
       refusedFiles: undefined,
       put: undefined,
+      begun: undefined,
       provider: undefined,
       publishing: undefined,
       versionsOf: undefined,

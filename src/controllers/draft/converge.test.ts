@@ -87,6 +87,7 @@ class Bench {
         uploads: new Map(),
         refusedFiles: undefined,
         put: undefined,
+        begun: undefined,
         provider: undefined,
       }),
       {

@@ -58,7 +58,12 @@ export interface DraftMemory extends Memory<BoxRecord> {
   refusedFiles: string | undefined;
   /** The draft that the last PUT of this process left on the record; `whole` is undefined where that is not known. */
   put: { id: string; whole: string | undefined } | undefined;
+  /** The draft of which status was to note that its PUT begins, and how often. */
+  begun: { whole: string; times: number } | undefined;
 }
+
+/** So often at most status is to note the same: the definition on the cluster may not know the field. */
+const NOTED_TIMES = 2;
 
 const EVENT_PREFIX = 'events.';
 /** Lists of keys in `status.managed`. */
@@ -131,10 +136,12 @@ export async function convergeDraft<R extends DraftResource>(
   // Where it is taken back before status speaks of it, the record has to tell; secrets do not show there, and what
   // shows counts as somebody else's doing where that is left alone.
   const isHidden = policy !== 'Correct' || draft.variables.some(({ secret }) => secret === true);
-  const isBegun = !applied && isHidden && status.putBegun !== true;
+  const begun = memory.begun?.whole === whole ? memory.begun : { whole, times: 0 };
+  const isBegun = !applied && isHidden && status.putBegun !== true && begun.times < NOTED_TIMES;
   if (!fresh && (isMore || isBegun) && status.draftHash !== undefined) {
     // Noted before they are put there, so that a crash in between leaves nothing that nobody takes away again.
     takeOver(memory);
+    if (isBegun) memory.begun = { whole, times: begun.times + 1 };
     return {
       verdict: verdict('Updating', 'The change is being put on the record'),
       fields: {
@@ -258,6 +265,7 @@ async function put<R extends DraftResource>(
     return { verdict: said, fields: { ...fields, draftHash, aboutHash, putBegun }, again: true };
   }
   memory.put = { id, whole: wholeOf(draft) };
+  memory.begun = undefined;
   attempts.inForce('content', fingerprint);
   if (kept.length === 0) {
     return { verdict: verdict('Settled', 'The record is as declared', settledMs(pass)), fields, corrected };

@@ -25,6 +25,7 @@ export function wirePolicyBox({ context, caches, queues, holdings }: KindDeps): 
       uploads: new Map(),
       refusedFiles: undefined,
       put: undefined,
+      begun: undefined,
       provider: undefined,
     }),
   });
