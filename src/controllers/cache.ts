@@ -7,6 +7,7 @@ import type { CacheRoom, NoRoom } from './cache-room.ts';
 import { ownPart } from './record/identity/marker.ts';
 import { withoutMisfits } from './record/status/gate.ts';
 import { TOO_LARGE } from './record/status/problems.ts';
+import { withSpelling } from './record/status/spelling.ts';
 
 /** A resource in the cache. `problems`: it does not fit its schema, so nothing but its envelope can be trusted. */
 export type Cached<R> = R & { problems?: Problem[] };
@@ -51,7 +52,7 @@ export class KindCache<R extends AnyResource> {
       ...options,
       type: { group, version, plural, kind, namespaced: true },
       transform: (given) => {
-        const raw = withoutForeignAnnotations(given);
+        const raw = withSpelling(withoutForeignAnnotations(given));
         const { namespace, name } = raw.metadata;
         const noRoom = room.take(kind, namespace, name, weigh(raw));
         if (noRoom !== undefined) return outlineOf(raw, noRoom, room.most(noRoom));

@@ -5,6 +5,7 @@ import type { ServiceClient } from '../service/index.ts';
 export interface ConnectionHandle {
   /** `namespace/name` of the Connection. */
   key: string;
+  /** In its one spelling. */
   endpoint: string;
   client: ServiceClient;
   /** What the service may quote and no text may show: whoever reads a secret to send it notes it here. */

@@ -35,6 +35,6 @@ export type { PortAnswer, PortRequest, ServicePort } from './port.ts';
 export type { CallOptions, Read, Write } from './results.ts';
 export type { SharedListOptions, SharedLists, SharedReads } from './shared-reads.ts';
 export { formatTimestamp, parseTimestamp } from './timestamps.ts';
-export { EndpointError, parseEndpoint } from './transport/endpoint.ts';
+export { canonicalEndpoint, EndpointError, parseEndpoint } from './transport/endpoint.ts';
 export { createUndiciPort } from './transport/undici-port.ts';
 export type { ClosablePort, UndiciPortOptions } from './transport/undici-port.ts';

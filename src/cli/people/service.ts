@@ -6,6 +6,7 @@ import { credentialsIn } from '../../controllers/connection/credentials.ts';
 import { probe } from '../../controllers/connection/probe.ts';
 import { CONFIG_MAPS, KubeApiError, SECRETS, type KubeObject } from '../../kube/index.ts';
 import {
+  canonicalEndpoint,
   createServiceClient,
   createUndiciPort,
   EndpointError,
@@ -70,7 +71,7 @@ export async function withService<T>(
   const connection = await readConnection(cluster, name, signal);
   const { spec } = connection;
   const about = `Connection/${connection.metadata.name}`;
-  if (endpoint !== undefined && endpoint !== spec.endpoint) {
+  if (endpoint !== undefined && canonicalEndpoint(endpoint) !== canonicalEndpoint(spec.endpoint)) {
     throw new CommandFailedError(
       `--endpoint is ${endpoint}, and ${about} leads to ${spec.endpoint}: its credentials are not sent`,
     );

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { Logger } from '../../base/logger.ts';
 import { KubeApiError, SECRETS, type KubeClient, type KubeObject } from '../../kube/index.ts';
-import type { Credentials } from '../../service/index.ts';
+import { canonicalEndpoint, type Credentials } from '../../service/index.ts';
 
 /** Name of the Secret, in the operator's own namespace, that keeps credentials for deletions. */
 export const KEPT_SECRET = 'boxwright-kept-credentials';
@@ -105,7 +105,7 @@ export class KeptCredentials {
     let access: Access | undefined;
     await this.#guarded(signal, async () => {
       const entry = (await this.#load(signal)).get(uid);
-      if (entry === undefined || entry.endpoint !== endpoint) return;
+      if (entry === undefined || canonicalEndpoint(entry.endpoint) !== endpoint) return;
       if (Date.parse(entry.until) > this.#clock.now()) access = this.#open(uid, entry);
       if (access === undefined) await this.forget(uid, signal);
     });

@@ -5,7 +5,12 @@ import { tokenOf } from '../../api/tokens.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { canonicalJson } from '../../base/hash.ts';
 import type { ReconcileContext } from '../../kube/index.ts';
-import { EndpointError, type CallReport, type ServiceClient } from '../../service/index.ts';
+import {
+  canonicalEndpoint,
+  EndpointError,
+  type CallReport,
+  type ServiceClient,
+} from '../../service/index.ts';
 import type { OperatorContext } from '../context.ts';
 import { verdict } from '../record/status/verdict.ts';
 import { readAccess } from './access.ts';
@@ -236,5 +241,9 @@ function troubleText({ method, template, status, outcome }: CallReport): string 
 
 /** What a Connection that is being deleted leaves its credentials for. */
 export function leaving({ metadata, spec }: Connection): Leaving {
-  return { uid: metadata.uid, endpoint: spec.endpoint, deletionTimestamp: metadata.deletionTimestamp ?? '' };
+  return {
+    uid: metadata.uid,
+    endpoint: canonicalEndpoint(spec.endpoint),
+    deletionTimestamp: metadata.deletionTimestamp ?? '',
+  };
 }

@@ -3,6 +3,7 @@ import { parseDuration } from '../../base/duration.ts';
 import type { Turns } from '../../base/turns.ts';
 import { canonicalJson, sha256Base32 } from '../../base/hash.ts';
 import {
+  canonicalEndpoint,
   createServiceClient,
   type CallReport,
   type ClosablePort,
@@ -43,6 +44,7 @@ interface Entry {
   client: ServiceClient;
   access: Access;
   port: ClosablePort;
+  /** In its one spelling. */
   endpoint: string;
   spec: Connection['spec'];
   /** Undefined until a probe went well with this client. */
@@ -153,7 +155,8 @@ export class ConnectionPool implements Connections {
 
   /** The client for a spec and a credential; the one in use when nothing about it changed. */
   client(key: string, spec: Connection['spec'], access: Access): { client: ServiceClient; fresh: boolean } {
-    const { endpoint, headers, release, pace } = spec;
+    const { headers, release, pace } = spec;
+    const endpoint = canonicalEndpoint(spec.endpoint);
     const { credentials, ca } = access;
     const fingerprint = sha256Base32(canonicalJson({ endpoint, headers, release, pace, credentials, ca }));
     const known = this.#entries.get(key);

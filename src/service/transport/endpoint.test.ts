@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressCheck } from './addresses.ts';
-import { EndpointError, parseEndpoint } from './endpoint.ts';
+import { canonicalEndpoint, EndpointError, parseEndpoint } from './endpoint.ts';
 
 const any = { allowedHosts: ['*:*'] };
 
@@ -144,4 +144,29 @@ describe('addresses', () => {
     expect(check('169.254.169.254')).toBe('metadata');
     expect(check('0.0.0.0')).toBe('unspecified');
   });
+});
+
+describe('the one spelling of an endpoint', () => {
+  it.each([
+    ['https://Deploy.Example.com', 'https://deploy.example.com'],
+    ['https://deploy.example.com:443/', 'https://deploy.example.com'],
+    ['http://deploy.example.com.:80', 'http://deploy.example.com'],
+    ['http://deploy.example.com:443', 'http://deploy.example.com:443'],
+    ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
+    ['https://0x0a.1:8443', 'https://10.0.0.1:8443'],
+    ['https://[FD00:0::7]', 'https://[fd00::7]'],
+    ['https://host/%63da//x/./y/../', 'https://host/cda/x'],
+    ['https://host/a%2fb%C3%A9', 'https://host/a%2Fb%C3%A9'],
+    ['https://host/Cda', 'https://host/Cda'],
+  ])('of %s is %s', (text, canonical) => {
+    expect(canonicalEndpoint(text)).toBe(canonical);
+    expect(canonicalEndpoint(canonical)).toBe(canonical);
+  });
+
+  it.each(['nonsense', 'ftp://Host', 'https://a:b@Host', 'https://Host?x', 'https://.'])(
+    'is none of what can be no endpoint: %s',
+    (text) => {
+      expect(canonicalEndpoint(text)).toBe(text);
+    },
+  );
 });

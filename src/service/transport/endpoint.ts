@@ -75,3 +75,28 @@ export function parseEndpoint(text: string, rules: EndpointRules): Endpoint {
   }
   return { origin: url.origin, host, base: withoutEnding(url.pathname, '/') };
 }
+
+/**
+ * The one spelling of an endpoint: whatever leads to the same place of the same host is the same service. What no
+ * endpoint can be stays as it is.
+ */
+export function canonicalEndpoint(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return text;
+  const isMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
+  const hostname = url.hostname.replace(/\.$/, '');
+  if (isMore || hostname === '') return text;
+  const port = url.port === '' ? '' : `:${url.port}`;
+  return `${url.protocol}//${hostname}${port}${canonicalPath(url.pathname)}`;
+}
+
+const UNRESERVED = /^[\w.~-]$/;
+
+/** RFC 3986, 6.2.2: what needs no encoding has none. A slash more names the same place to most servers. */
+function canonicalPath(pathname: string): string {
+  const decoded = pathname.replace(/%[\da-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return UNRESERVED.test(character) ? character : code.toUpperCase();
+  });
+  return withoutEnding(decoded.replace(/\/{2,}/g, '/'), '/');
+}

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../../base/hash.ts';
+import { canonicalEndpoint } from '../../../service/index.ts';
 import type { Place } from './seal.ts';
 
 /**
@@ -89,7 +90,9 @@ export function parseIntent(
 function readPlace(value: unknown): { place?: Place } {
   if (!isNote(value)) return {};
   const { endpoint, owner } = value;
-  return endpoint === undefined || owner === undefined ? {} : { place: { endpoint, owner } };
+  return endpoint === undefined || owner === undefined
+    ? {}
+    : { place: { endpoint: canonicalEndpoint(endpoint), owner } };
 }
 
 /** Whether a value is a flat object of texts. */

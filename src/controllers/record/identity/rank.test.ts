@@ -26,7 +26,6 @@ const OLDER = { metadata: { creationTimestamp: '2026-01-01T00:00:01Z', uid: 'uid
 describe('the rank of a resource for a record', () => {
   it.each<[string, Partial<Contender>, Rank]>([
     ['status that names it at that endpoint', status('r1', HERE), 'status'],
-    ['the same endpoint in another spelling', status('r1', 'https://SERVICE.test:443'), 'status'],
     ['status that names it elsewhere', status('r1', ELSEWHERE), 'nothing'],
     ['status without a home', status('r1'), 'nothing'],
     ['status that names another record', status('r2', HERE), 'nothing'],

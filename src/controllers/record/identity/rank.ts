@@ -14,7 +14,7 @@ export interface Contender {
   isMarked: boolean | undefined;
 }
 
-/** A record, and the service that holds it: ids are unique per service only. */
+/** A record, and the service that holds it: ids are unique per service only. Endpoints are in their one spelling. */
 export interface Disputed {
   id: string;
   endpoint: string;
@@ -27,8 +27,8 @@ export type Rank = (typeof RANKS)[number];
 
 /** By what a resource has a record: the strongest of what it can show. */
 export function rankOf({ status, seal, isMarked }: Contender, { id, endpoint }: Disputed): Rank {
-  if (status.id === id && isSameEndpoint(status.home?.endpoint, endpoint)) return 'status';
-  if (seal?.id === id && isSameEndpoint(seal.endpoint, endpoint)) {
+  if (status.id === id && status.home?.endpoint === endpoint) return 'status';
+  if (seal?.id === id && seal.endpoint === endpoint) {
     return seal.isOfPresentUid ? 'seal' : 'earlier seal';
   }
   // What has a record of its own wants no other one.
@@ -56,13 +56,4 @@ export function standing(
 export function isOlder(one: Aged, than: Aged): boolean {
   const [a, b] = [one.creationTimestamp, than.creationTimestamp];
   return a < b || (a === b && one.uid < than.uid);
-}
-
-/** Whether two endpoints are one however they are spelt; an absent one is none. */
-function isSameEndpoint(a: string | undefined, b: string): boolean {
-  return a !== undefined && (a === b || canonical(a) === canonical(b));
-}
-
-function canonical(endpoint: string): string {
-  return URL.canParse(endpoint) ? new URL(endpoint).href : endpoint;
 }

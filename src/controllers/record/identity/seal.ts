@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { derivedKey, hmacBase32, sha256Base32 } from '../../../base/hash.ts';
+import { canonicalEndpoint } from '../../../service/index.ts';
 
 /** Who is spoken of: this installation, and one life of a resource. */
 export interface Sealed {
@@ -63,7 +64,12 @@ export class Seals {
     if (endpoint === undefined || owner === undefined) return { kind: 'false' };
     if (!this.#keys.has(keyId)) return { kind: 'unreadable' };
     if (this.#hash(keyId, 'claim', of, [id, endpoint, owner]) !== hash) return { kind: 'false' };
-    return { kind: 'holds', isCurrent: keyId === this.#current, endpoint, owner };
+    return {
+      kind: 'holds',
+      isCurrent: keyId === this.#current,
+      endpoint: canonicalEndpoint(endpoint),
+      owner,
+    };
   }
 
   /** The seal of a note, such as a create-intent. */
