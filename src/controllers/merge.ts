@@ -11,16 +11,18 @@ export interface ThreeWay<T> {
 
 /**
  * Merges so that what others added stays and what we removed goes. Order is the record's own; new items
- * follow in the declared order.
+ * follow in the declared order. A record that shows a declared item twice keeps one of them.
  */
 export function mergeList<T>(lists: ThreeWay<T>): T[] {
   const desired = new Map(lists.desired.map((item) => [lists.keyOf(item), item]));
   const managed = new Set(lists.managed);
   const merged: T[] = [];
+  const done = new Set<string>();
   for (const item of lists.current) {
     const key = lists.keyOf(item);
+    if (done.has(key)) continue;
     const declared = desired.get(key);
-    desired.delete(key);
+    if (desired.delete(key)) done.add(key);
     if (declared !== undefined) merged.push(lists.combine(item, declared));
     else if (!managed.has(key)) merged.push(item);
   }

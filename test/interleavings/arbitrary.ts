@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import type { Opening, Plan } from './run.ts';
-import { FOR_EVER, type Step } from './steps.ts';
-import { CALLS, type Answer, type CallName, type Habit, type Oddity, type Silent } from './weather.ts';
+import { FOR_EVER, type Step, type Sudden } from './steps.ts';
+import type { Refusal, WriteName } from './cluster-weather.ts';
+import type { Oddity } from './oddities.ts';
+import { CALLS, type Answer, type CallName, type Habit, type Silent } from './weather.ts';
 
 /** Seconds between two steps. Hours let show what is repeated; minutes and less are where most goes wrong. */
 const waits: fc.Arbitrary<Step> = fc
@@ -27,6 +29,11 @@ const ANSWERS: readonly Answer[] = [
   409,
   400,
   422,
+  'late',
+  'too late',
+  'after all',
+  'a page',
+  'half an answer',
 ];
 const HABITS: readonly Habit[] = [
   'lower-cases tags',
@@ -43,6 +50,11 @@ const ODDITIES: readonly (Oddity | 'none')[] = [
   'empty emails and provider names',
   'nulls where texts belong',
   'texts cut inside a character',
+  'states that nobody knows',
+  'events that nobody knows',
+  'instances without an operation',
+  'tags that are no list',
+  'variables twice',
   'none',
 ];
 const TOKENS = ['once', 'twice', '', 'x'.repeat(250), 'y'.repeat(300), '\u{1f600}'.repeat(130)] as const;
@@ -79,7 +91,7 @@ const edits: readonly Step[] = [
   },
 ];
 
-function edit(spec: Record<string, unknown>): Step {
+function edit(spec: Record<string, unknown>): Extract<Step, { do: 'edit' }> {
   return { do: 'edit', kind: 'Instance', name: 'web-eu', spec };
 }
 
@@ -133,13 +145,41 @@ const annotations: fc.Arbitrary<Step> = fc.oneof(
   })),
 );
 
+const calls = fc.constantFrom(...(Object.keys(CALLS) as CallName[]));
+
 const answers: fc.Arbitrary<Step> = fc
-  .tuple(
-    fc.constantFrom(...(Object.keys(CALLS) as CallName[])),
-    fc.constantFrom(...ANSWERS),
-    fc.constantFrom(1, 2, 5, FOR_EVER),
-  )
+  .tuple(calls, fc.constantFrom(...ANSWERS), fc.constantFrom(1, 2, 5, FOR_EVER))
   .map(([call, answer, times]): Step => ({ do: 'answer', call, with: answer, times }));
+
+const cluster: fc.Arbitrary<Step> = fc
+  .tuple(
+    fc.constantFrom<WriteName[]>('status', 'metadata'),
+    fc.constantFrom<Refusal[]>('lost', 'reset', 409, 403, 429, 500, 503),
+    fc.constantFrom(1, 2, 5),
+  )
+  .map(([write, refusal, times]): Step => ({ do: 'cluster', write, with: refusal, times }));
+
+/** What may happen while a call is under way. */
+const SUDDEN: readonly Sudden[] = [
+  edit({ tags: ['Shop', 'eu'] }),
+  edit({ variables: [{ name: 'PORT', type: 'Port', value: '81' }] }),
+  edit({ powerState: 'Stopped' }),
+  edit({ lease: { operation: 'Shutdown', expireAt: '2026-01-01T01:00:00Z' } }),
+  edit({ paused: true }),
+  { do: 'edit', kind: 'Box', name: 'web', spec: { description: 'changed' } },
+  { do: 'annotate', kind: 'Instance', name: 'web-eu', annotation: 'requestReinstall', value: 'once' },
+  { do: 'delete', kind: 'Instance', name: 'web-eu' },
+  { do: 'delete', kind: 'Box', name: 'web' },
+  { do: 'secret', value: 'second-password' },
+  { do: 'by hand', what: 'shutdown' },
+  { do: 'by hand', what: 'value' },
+  { do: 'by hand', what: 'tag' },
+  { do: 'by hand', what: 'remove' },
+  { do: 'crash' },
+];
+const sudden: fc.Arbitrary<Step> = fc
+  .tuple(calls, fc.constantFrom<('before' | 'after')[]>('before', 'after'), fc.constantFrom(...SUDDEN))
+  .map(([call, when, step]): Step => ({ do: 'upon', call, when, step }));
 
 /** One step, whatever it is. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -147,6 +187,13 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...edits) },
   { weight: 4, arbitrary: annotations },
   { weight: 4, arbitrary: answers },
+  { weight: 2, arbitrary: cluster },
+  { weight: 3, arbitrary: sudden },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(4, 20, 40).map((seconds): Step => ({ do: 'reads trail', seconds })),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(20, 300).map((seconds): Step => ({ do: 'mute', seconds })) },
   { weight: 2, arbitrary: fc.constantFrom(...HABITS).map((habit): Step => ({ do: 'habit', habit })) },
   { weight: 1, arbitrary: fc.constantFrom(...ODDITIES).map((oddity): Step => ({ do: 'odd', oddity })) },
   {

@@ -70,6 +70,40 @@ const PLANS: Readonly<Record<string, Plan>> = {
       { do: 'wait', seconds: 1_200 },
     ],
   },
+  'a record that shows each variable twice is not reconfigured again and again': {
+    opening: 'an instance',
+    steps: [
+      { do: 'apply', what: 'Instance/web-us' },
+      { do: 'odd', oddity: 'variables twice' },
+      { do: 'wait', seconds: 4_000 },
+    ],
+  },
+  'a box that was renamed while it was hidden, and made again, is not left when both are shown': {
+    opening: 'an instance',
+    steps: [
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'edit', kind: 'Box', name: 'web', spec: { name: 'renamed' } },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+    ],
+  },
+  'an instance that comes back while its box is being deleted is taken back': {
+    opening: 'an instance',
+    steps: [
+      { do: 'edit', kind: 'Instance', name: 'web-eu', spec: { onMissing: 'Recreate' } },
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'delete', kind: 'Box', name: 'web' },
+    ],
+  },
+  'what a lost create has made is claimed, though a Secret of the declaration is gone by then': {
+    opening: 'an instance',
+    steps: [
+      { do: 'answer', call: 'create instance', with: 'lost', times: 1 },
+      { do: 'apply', what: 'Instance/web-us' },
+      { do: 'secret', value: 'first-password' },
+      { do: 'delete', kind: 'Secret', name: 'web-admin' },
+      { do: 'wait', seconds: 1 },
+    ],
+  },
 };
 
 describe('Interleavings that failed once', () => {

@@ -1,7 +1,9 @@
 import type { KindName } from '../../src/api/kinds.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
 import type { World } from '../support/world.ts';
-import type { Answer, CallName, Habit, Oddity, Silent, Weather } from './weather.ts';
+import type { Refusal, WriteName } from './cluster-weather.ts';
+import type { Oddity } from './oddities.ts';
+import type { Answer, CallName, Habit, Silent, Weather } from './weather.ts';
 
 /** What one step is done to. */
 export interface Place {
@@ -42,10 +44,17 @@ export type Step =
     }
   | { do: 'silent'; who: Silent; seconds: number }
   | { do: 'lists trail'; polls: number }
+  | { do: 'reads trail'; seconds: number }
+  | { do: 'cluster'; write: WriteName; with: Refusal; times: number }
+  | { do: 'mute'; seconds: number }
+  | { do: 'upon'; call: CallName; when: 'before' | 'after'; step: Sudden }
   | { do: 'passwords'; as: 'plain' | 'masked' }
   | { do: 'crash' }
   | { do: 'jump'; seconds: number }
   | { do: 'end watches' };
+
+/** What can happen in no time, and so in the middle of a pass. */
+export type Sudden = Extract<Step, { do: 'edit' | 'annotate' | 'delete' | 'secret' | 'by hand' | 'crash' }>;
 
 /** Seconds that pass at a time. */
 const SLICE_S = 300;
@@ -157,6 +166,14 @@ export function inWords(step: Step): string {
       return `the service shows passwords ${step.as}`;
     case 'lists trail':
       return `lists trail by ${step.polls} polls`;
+    case 'reads trail':
+      return `for ${step.seconds} s a read of a record shows it as it is now`;
+    case 'cluster':
+      return `the API server answers ${step.with} to writes of ${step.write}, ${step.times === FOR_EVER ? 'for ever' : `${step.times} times`}`;
+    case 'mute':
+      return `for ${step.seconds} s watches bring nothing`;
+    case 'upon':
+      return `right ${step.when} the next "${step.call}": ${inWords(step.step)}`;
     case 'jump':
       return `the operator's wall clock jumps by ${step.seconds} s`;
     default:
@@ -238,6 +255,19 @@ stringData: {token: ${token}}
     case 'lists trail':
       world.sandbox.admin.setListLag({ polls: step.polls });
       return;
+    case 'reads trail':
+      weather.trail(world.clock.monotonic() + step.seconds * 1_000);
+      return;
+    case 'cluster':
+      weather.cluster.answer(step.write, step.with, step.times);
+      return;
+    case 'mute':
+      weather.cluster.mute(world.clock.monotonic() + step.seconds * 1_000);
+      world.clock.setTimer(step.seconds * 1_000, () => world.judges.heard(step.seconds * 1_000));
+      return;
+    case 'upon':
+      weather.upon(step.call, step.when, () => perform(step.step, place));
+      return;
     case 'crash':
       // One that is down already is on its way.
       if (!world.isRunning) return;
@@ -257,6 +287,7 @@ stringData: {token: ${token}}
 
 async function byHand(what: Extract<Step, { do: 'by hand' }>['what'], world: World): Promise<void> {
   const { admin } = world.sandbox;
+  world.judges.byHand();
   if (what === 'fail next') {
     admin.addOperationFault({ effect: 'fail', times: 1 });
     return;

@@ -1,7 +1,13 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { KubeTransportError, type KubePort } from '../../src/kube/index.ts';
+import type { KubePort } from '../../src/kube/index.ts';
 import type { PortAnswer, PortRequest, ServicePort } from '../../src/service/index.ts';
 import { ServiceTransportError } from '../../src/service/index.ts';
+import { ClusterWeather } from './cluster-weather.ts';
+import { ODDITIES, type Oddity } from './oddities.ts';
+
+/** How long after its caller gave up a call may still reach the service, milliseconds: well within a lag window. */
+const AFTER_ALL_MS = 10_000;
+const PAGE = '<!doctype html><title>Sign in</title>';
 
 /** Calls that something can happen to, by what they do. */
 export const CALLS = {
@@ -41,7 +47,16 @@ export type Answer =
   | 'reset'
   | 'lost'
   | '500 after'
-  | 'yes, and does nothing';
+  | 'yes, and does nothing'
+  /** It does what it is asked and answers, shortly before the caller gives up. */
+  | 'late'
+  /** It does what it is asked before the caller gives up, and answers after. */
+  | 'too late'
+  /** It does what it is asked when the caller has given up already. */
+  | 'after all'
+  /** It does what it is asked; a proxy answers with a page. */
+  | 'a page'
+  | 'half an answer';
 
 /** What the service makes of what it is sent. */
 export type Habit =
@@ -52,15 +67,6 @@ export type Habit =
   | 'refuses PORT 666'
   | 'drops the lease';
 
-/** What the service shows that no schema of ours expects. */
-export type Oddity =
-  | 'machines of one name'
-  | 'a machine without a name'
-  | 'very long texts'
-  | 'empty emails and provider names'
-  | 'nulls where texts belong'
-  | 'texts cut inside a character';
-
 /** Who cannot be reached at all for a while. */
 export type Silent = 'service' | 'API server';
 
@@ -68,6 +74,13 @@ interface Rule {
   call: CallName;
   answer: Answer;
   left: number;
+}
+
+/** What happens while a call is under way. */
+interface Upon {
+  call: CallName;
+  when: 'before' | 'after';
+  work: () => Promise<void>;
 }
 
 /** All that may be wrong for a while, between the operator and the embedded service, or the API server. */
@@ -80,11 +93,21 @@ export class Weather {
   #blind:
     { to: 'everything' | 'instances' | 'boxes'; with: 404 | 403; lists: boolean; until: number } | undefined;
 
-  /** Until when each cannot be reached. */
-  readonly #silent = new Map<Silent, number>();
+  #upons: Upon[] = [];
+  /** The GET of each record that was sent last, service by service. */
+  readonly #reads = new Map<ServicePort, Map<string, PortRequest>>();
+  /** What those answered when reads began to trail. */
+  #trailing:
+    | { answers: ReadonlyMap<ServicePort, ReadonlyMap<string, Promise<PortAnswer>>>; until: number }
+    | undefined;
+  readonly cluster: ClusterWeather;
+
+  /** Until when the service cannot be reached. */
+  #silentUntil = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.cluster = new ClusterWeather(clock);
   }
 
   /** The next `times` calls of that name are answered so. */
@@ -107,12 +130,30 @@ export class Weather {
 
   /** Until {@link clock} says `until`, no call reaches them. */
   silence(who: Silent, until: number): void {
-    this.#silent.set(who, until);
+    if (who === 'API server') this.cluster.silence(until);
+    else this.#silentUntil = until;
+  }
+
+  /** Until {@link clock} says `until`, a read of one record answers what the record is now. */
+  trail(until: number): void {
+    const answers = new Map(
+      [...this.#reads].map(([port, reads]) => [
+        port,
+        new Map([...reads].map(([text, request]) => [text, port.send(onItsOwn(request))])),
+      ]),
+    );
+    this.#trailing = { answers, until };
+  }
+
+  /** Something happens right before or after the next call of that name reaches the service. */
+  upon(call: CallName, when: 'before' | 'after', work: () => Promise<void>): void {
+    this.#upons.push({ call, when, work });
   }
 
   /** When the last spell of blindness or silence is over, on the monotonic clock. */
   get badUntil(): number {
-    return Math.max(this.#blind?.until ?? 0, ...this.#silent.values());
+    const own = Math.max(this.#blind?.until ?? 0, this.#trailing?.until ?? 0, this.#silentUntil);
+    return Math.max(own, this.cluster.badUntil);
   }
 
   /** Everything is well again. */
@@ -121,32 +162,41 @@ export class Weather {
     this.#habits.clear();
     this.#oddity = undefined;
     this.#blind = undefined;
-    this.#silent.clear();
+    this.#silentUntil = 0;
+    this.#upons = [];
+    this.#trailing = undefined;
+    this.cluster.clear();
   }
 
   kube(port: KubePort): KubePort {
-    const reached = (): void => {
-      if (this.#isSilent('API server')) throw new KubeTransportError('no connection', { maybeSent: false });
-    };
-    return {
-      request: async (request) => {
-        reached();
-        return port.request(request);
-      },
-      watch: async (request) => {
-        reached();
-        return port.watch(request);
-      },
-    };
+    return this.cluster.port(port);
   }
 
   port(port: ServicePort): ServicePort {
-    return { ...port, send: (request) => this.#send(port, request) };
+    return {
+      ...port,
+      send: async (request) => {
+        const text = `${request.method} ${request.path}`;
+        await this.#happens('before', text);
+        try {
+          return await this.#send(port, request, text);
+        } finally {
+          await this.#happens('after', text);
+        }
+      },
+    };
   }
 
-  async #send(port: ServicePort, request: PortRequest): Promise<PortAnswer> {
-    const text = `${request.method} ${request.path}`;
-    if (this.#isSilent('service'))
+  async #happens(when: Upon['when'], text: string): Promise<void> {
+    const isDue = (one: Upon): boolean => one.when === when && CALLS[one.call].test(text);
+    const due = this.#upons.filter(isDue);
+    if (due.length === 0) return;
+    this.#upons = this.#upons.filter((one) => !isDue(one));
+    for (const { work } of due) await work();
+  }
+
+  async #send(port: ServicePort, request: PortRequest, text: string): Promise<PortAnswer> {
+    if (this.#clock.monotonic() < this.#silentUntil)
       throw new ServiceTransportError('Refused', 'no connection', { maybeSent: false });
     if (this.#clock.monotonic() >= (this.#blind?.until ?? 0)) this.#blind = undefined;
     const rule = this.#rules.find(({ call, left }) => left > 0 && CALLS[call].test(text));
@@ -159,12 +209,18 @@ export class Weather {
     }
     const blind = this.#hidden(text);
     if (blind !== undefined) return blind;
+    const trailing = await this.#asItWas(port, request, text);
+    if (trailing !== undefined) return trailing;
     const given = await port.send(this.#habitual(request, text));
     return this.#odd(this.#withoutHidden(given, text), text);
   }
 
-  #isSilent(who: Silent): boolean {
-    return this.#clock.monotonic() < (this.#silent.get(who) ?? 0);
+  /** What a read of one record answers while reads trail. */
+  async #asItWas(port: ServicePort, request: PortRequest, text: string): Promise<PortAnswer | undefined> {
+    if (!CALLS['read instance'].test(text) && !CALLS['read box'].test(text)) return undefined;
+    this.#reads.set(port, (this.#reads.get(port) ?? new Map<string, PortRequest>()).set(text, request));
+    if (this.#clock.monotonic() >= (this.#trailing?.until ?? 0)) this.#trailing = undefined;
+    return this.#trailing?.answers.get(port)?.get(text);
   }
 
   async #ruled(port: ServicePort, request: PortRequest, answer: Answer): Promise<PortAnswer> {
@@ -176,6 +232,33 @@ export class Weather {
     if (answer === '500 after') {
       await port.send(request);
       return refusal(500, 'planned 500, after the fact');
+    }
+    if (answer === 'late') {
+      await this.#clock.sleep(request.timeoutMs * 0.8, request.signal);
+      return port.send(request);
+    }
+    if (answer === 'too late') {
+      await this.#clock.sleep(request.timeoutMs * 0.8, request.signal);
+      await port.send(request);
+      await this.#clock.sleep(request.timeoutMs * 0.2, request.signal);
+      throw givenUp();
+    }
+    if (answer === 'after all') {
+      // It is on its way: whether the process that sent it lives on does not matter.
+      this.#clock.setTimer(
+        request.timeoutMs + AFTER_ALL_MS,
+        () => void port.send(onItsOwn(request)).catch(() => undefined),
+      );
+      await this.#clock.sleep(request.timeoutMs, request.signal);
+      throw givenUp();
+    }
+    if (answer === 'a page') {
+      await port.send(request);
+      return { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from(PAGE) };
+    }
+    if (answer === 'half an answer') {
+      const { body, status, headers } = await port.send(request);
+      return { status, headers, body: body.slice(0, body.length / 2) };
     }
     if (answer === '429 for 60 s') return refusal(429, 'planned 429', { 'retry-after': '60' });
     if (answer === '503 for 60 s') return refusal(503, 'planned 503', { 'retry-after': '60' });
@@ -244,40 +327,9 @@ export class Weather {
   }
 }
 
-type Json = Record<string, unknown>;
-
-const ODDITIES: Readonly<Record<Oddity, (body: unknown, text: string) => unknown>> = {
-  'machines of one name': (body) => machines(body, (list) => [...list, ...list]),
-  'a machine without a name': (body) => machines(body, (list) => list.map((one) => ({ ...one, name: '' }))),
-  'very long texts': (body) =>
-    machines(texts(body, 'email', 'x'.repeat(5_000)), (list) =>
-      list.map((one) => ({ ...one, state: 'y'.repeat(5_000), address: { public: 'z'.repeat(5_000) } })),
-    ),
-  'empty emails and provider names': (body, text) =>
-    /workspaces|providers/.test(text) && !/\/(instances|boxes)/.test(text)
-      ? texts(texts(body, 'email', ''), 'name', '')
-      : body,
-  'nulls where texts belong': (body, text) =>
-    /workspaces|providers/.test(text) && !/\/(instances|boxes)/.test(text)
-      ? texts(body, 'email', null)
-      : body,
-  'texts cut inside a character': (body) =>
-    machines(body, (list) => list.map((one) => ({ ...one, state: `${'\u{1f600}'.repeat(200)}\ud83d` }))),
-};
-
-function machines(body: unknown, change: (list: Json[]) => Json[]): unknown {
-  if (Array.isArray(body)) return body.map((entry) => machines(entry, change));
-  if (body === null || typeof body !== 'object') return body;
-  const record = body as Json;
-  return Array.isArray(record['machines'])
-    ? { ...record, machines: change(record['machines'] as Json[]) }
-    : record;
-}
-
-function texts(body: unknown, member: string, value: unknown): unknown {
-  if (Array.isArray(body)) return body.map((entry) => texts(entry, member, value));
-  if (body === null || typeof body !== 'object') return body;
-  return member in body ? { ...body, [member]: value } : body;
+/** A request that nobody waits for. */
+function onItsOwn({ signal: _, sink: __, hold: ___, ...plain }: PortRequest): PortRequest {
+  return plain;
 }
 
 function bodyOf({ body }: PortRequest): string {
@@ -295,6 +347,10 @@ function refusal(status: number, message: string, headers: Record<string, string
     headers: { 'content-type': 'application/json', ...headers },
     body: Buffer.from(JSON.stringify({ message })),
   };
+}
+
+function givenUp(): ServiceTransportError {
+  return new ServiceTransportError('Timeout', 'no answer in time', { maybeSent: true });
 }
 
 function broken(): ServiceTransportError {

@@ -95,6 +95,16 @@ export class Bench {
     this.#tell((judge) => judge.started?.());
   }
 
+  /** Tells the judges that for so many milliseconds no watch brought what changed. */
+  heard(silenceMs: number): void {
+    this.#tell((judge) => judge.reached?.(silenceMs));
+  }
+
+  /** Tells the judges that somebody is about to change the service by hand. */
+  byHand(): void {
+    this.#tell((judge) => judge.byHand?.());
+  }
+
   /** Tells the judges that the world is over. */
   end(): void {
     if (this.#over) return;

@@ -5,6 +5,9 @@ const SOON_MS = 15_000;
 /** What has failed for a while is tried again after as long, with jitter, and at most so many milliseconds. */
 const BACKOFF_JITTER = 1.5;
 const LONGEST_BACKOFF_MS = 300_000;
+/** What the API server has refused is tried again so much later, twice as long each time, and at most so many milliseconds. */
+const REFUSED_MS = 600_000;
+const LONGEST_REFUSED_MS = 21_600_000;
 const KINDS = /^(boxes|policyboxes|instances|instanceleases|connections)$/;
 
 /** A generation that is not spoken of yet. */
@@ -16,6 +19,8 @@ interface Open {
   laterMs: number;
   /** When a write failed first. */
   failedAt?: number;
+  /** How often a write was refused. */
+  refusals?: number;
 }
 
 /**
@@ -37,6 +42,10 @@ export function generations(court: Court): Judge {
     const backoffMs = BACKOFF_JITTER * Math.min(failingMs, LONGEST_BACKOFF_MS);
     return { ...entry, since: court.now(), laterMs: Math.max(entry.laterMs, backoffMs) };
   };
+  const refused = (entry: Open, refusals: number): Open => {
+    const waitMs = Math.min(REFUSED_MS * 2 ** (refusals - 1), LONGEST_REFUSED_MS);
+    return { ...entry, refusals, laterMs: Math.max(entry.laterMs, BACKOFF_JITTER * waitMs) };
+  };
   return {
     started: () => afresh(0),
     // What is made of one kind may need to know of any other one.
@@ -46,9 +55,15 @@ export function generations(court: Court): Judge {
       if (status === undefined || status >= 400) {
         const entry = open.get(`${resource} ${key}`);
         if (entry === undefined || status === 422 || status === 400) return;
-        const { failedAt = court.now() } = entry;
-        open.set(`${resource} ${key}`, { ...later(entry, court.now() - failedAt), failedAt });
+        const { failedAt = court.now(), refusals = 0 } = entry;
+        const next = { ...later(entry, court.now() - failedAt), failedAt };
+        open.set(`${resource} ${key}`, status === 403 ? refused(next, refusals + 1) : next);
       }
+    },
+    // A pass waits for the answer to its call.
+    called({ by = '', at, endedAt = at }) {
+      const entry = open.get(by);
+      if (entry !== undefined) open.set(by, { ...entry, laterMs: entry.laterMs + (endedAt - at) });
     },
     changed({ resource, key, now }) {
       if (!KINDS.test(resource)) return;

@@ -100,6 +100,8 @@ export interface Judge {
   changed?(change: Change): void;
   /** One kind more can be watched again, after so many milliseconds in which the API server could not be reached. */
   reached?(outageMs: number): void;
+  /** Somebody is about to change the service by hand. */
+  byHand?(): void;
   /** An operator process starts. */
   started?(): void;
   /** The world ends. */

@@ -75,7 +75,9 @@ export function readyTruth(court: Court): Judge {
       const { uid, generation } = now.metadata;
       const known = specs.get(uid);
       if (known?.generation !== generation) {
-        specs.set(uid, { generation, before: before?.spec ?? {} });
+        // A generation that was replaced before anybody spoke of it has changed nothing.
+        const isSpokenOf = before?.status?.observedGeneration === before?.metadata.generation;
+        specs.set(uid, { generation, before: (isSpokenOf ? before?.spec : known?.before) ?? {} });
         // What is declared may be in place already, and be taken away before anybody looks.
         if (now.status?.id !== undefined) look(plural, now);
       }
@@ -90,6 +92,12 @@ export function readyTruth(court: Court): Judge {
         `${plural} ${keyOfShown(now)} is Ready (${ready.reason}) for generation ${generation}: ` +
           missing(plural, now).slice(0, 3).join('; '),
       );
+    },
+    // What is in place by now may be taken away before the operator can say so.
+    byHand() {
+      for (const plural of Object.keys(RECORD_KINDS))
+        for (const resource of court.resources(plural))
+          if (resource.status?.id !== undefined) look(plural, resource);
     },
     calling({ endpoint, record, by = '', method, path }) {
       if (method !== 'PUT' || record?.table !== 'instances') return;

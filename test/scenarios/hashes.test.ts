@@ -87,6 +87,7 @@ const KNOWN: Known = {
     'status.former.[].id': 'an id of the service',
     'status.former.[].endpoint': 'an endpoint',
     'status.former.[].owner': 'an id of the service',
+    'status.former.[].seal': 'keyed, of the resource and an id, endpoint and owner',
     'status.former.[].seenWith': 'what the user has written into an annotation',
     'status.drift.[].field': 'the name of a field',
     'status.drift.[].want': 'the value itself, where it is no secret',

@@ -144,6 +144,11 @@ export function recordStatus() {
               maxLength: 64,
             }),
           ),
+          seal: optional(
+            text('Keyed hash by which the operator knows that this resource had the record.', {
+              maxLength: 64,
+            }),
+          ),
           terminateTries: optional(
             integer('How often terminate was sent to it.', { minimum: 0, maximum: 1_000 }),
           ),

@@ -83,8 +83,14 @@ export function between(shortest: string, longest: string): Rule {
 /** Text without white space around it, which the service might trim. */
 const TRIMMED = '^[^\\s]([^\\n]*[^\\s])?$';
 
-/** Names and tags that the operator itself gives: see the marker of a resource. */
+/** What the operator puts on records as a name or tag: see the marker of a resource. */
 const MARKER = '^bw-[a-z2-7]{8}-[a-z2-7]{16}$';
+const MARKERS = new RegExp(MARKER);
+
+/** Whether a text is a marker, of whichever installation. */
+export function isMarker(text: unknown): text is string {
+  return typeof text === 'string' && MARKERS.test(text);
+}
 
 /** A name or tag that a person gives: trimmed, and not one of the operator's own. */
 export function ownWords(): { pattern: string; hint: string; rules: Rule[] } {
@@ -95,7 +101,7 @@ export function ownWords(): { pattern: string; hint: string; rules: Rule[] } {
       {
         rule: `!self.matches('${MARKER}')`,
         message: 'must not look like a marker of the operator (bw-…): use other text',
-        holds: (text: string) => !new RegExp(MARKER).test(text),
+        holds: (text: string) => !isMarker(text),
       },
     ],
   };

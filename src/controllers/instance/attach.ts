@@ -97,8 +97,10 @@ function broughtOther(
   const { appliedHash, appliedTags, appliedOperation } = pass.resource.status;
   const pair = pairOf(record);
   if (appliedHash !== desired.hash || desired.contentWaits !== undefined || pair.state !== 'done') return {};
+  // That operation is known to have brought them, whatever the record makes of them since.
+  if (appliedOperation !== undefined && appliedOperation === operationMark(record)) return {};
   const isDeployed = appliedTags !== undefined;
-  const isSeen = appliedOperation === undefined || appliedOperation === operationMark(record);
+  const isSeen = appliedOperation === undefined;
   const isLeft = policiesOf(pass.resource, pass.handle, 'Hold').drift !== 'Correct';
   if (isDeployed && (isSeen || isLeft || phaseOf(pair) !== 'Online')) return {};
   const onRecord = hashOnRecord(pass, record, desired, context);

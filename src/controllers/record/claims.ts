@@ -1,6 +1,6 @@
 import { ANNOTATIONS } from '../../api/names.ts';
 import type { OperatorContext } from '../context.ts';
-import { formerOf } from './former/list.ts';
+import { formerOf, type Former } from './former/list.ts';
 import { judgeClaim, type Claimant, type ClaimJudgement } from './identity/claim.ts';
 import type { IntentSeal } from './identity/intent.ts';
 import { markerOf, markersOn } from './identity/marker.ts';
@@ -10,6 +10,9 @@ import type { ManagedResource, ResourceCache } from './resource.ts';
 
 /** What the seal of an intent is for. */
 const INTENT = 'create-intent';
+
+/** What the seal of an earlier record in status is for. */
+const FORMER = 'former';
 
 /** A resource that comes before another for the record that both want. */
 export interface Rival {
@@ -89,6 +92,19 @@ export class Claims<R extends ManagedResource> {
       make: (body) => seals.note(INTENT, claimant, body),
       holds: (seal, body) => seals.holdsNote(seal, INTENT, claimant, body),
     };
+  }
+
+  /** The seal by which a record that this resource has by a sealed claim is known as its own later. */
+  sealFormer(resource: R, id: string, place: Place): Pick<Former, 'seal'> {
+    const claim = this.judge(resource);
+    if (claim.kind !== 'mine' || claim.id !== id || claim.seal === undefined) return {};
+    return { seal: this.#context.seals.note(FORMER, this.claimant(resource), formerText({ id, ...place })) };
+  }
+
+  /** Whether the operator itself has noted that an earlier record was this resource's. */
+  holdsFormer(resource: R, former: Former): boolean {
+    const { seal = '' } = former;
+    return this.#context.seals.holdsNote(seal, FORMER, this.claimant(resource), formerText(former));
   }
 
   judge(resource: R): ClaimJudgement {
@@ -192,4 +208,8 @@ interface Other<R> {
 /** What of a record can be a marker: its name, or a tag. */
 function textsOf({ name, tags }: Marked): unknown[] {
   return [name, ...(Array.isArray(tags) ? tags : [])];
+}
+
+function formerText({ id, endpoint, owner }: { id: string } & Place): string {
+  return JSON.stringify([id, endpoint, owner]);
 }

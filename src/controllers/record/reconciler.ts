@@ -123,7 +123,9 @@ export class RecordReconciler<
       clock: context.clock,
     });
     this.#later = new LaterLooks(context, kind, { cache, formers, claims, memoryOf });
-    const formerSteps = new FormerSteps(kind, formers, (resource) => memories.forget(keyOf(resource)));
+    const formerSteps = new FormerSteps(kind, formers, claims, (resource) =>
+      memories.forget(keyOf(resource)),
+    );
     this.#observations = new Observations(context, kind, claims, effects);
     this.#steps = new Steps(context, kind, { claims, effects, formerSteps, later: this.#later });
     this.#status = new StatusWriter(options.context, options.kind.type, options.cache);

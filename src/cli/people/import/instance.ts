@@ -1,3 +1,4 @@
+import { isMarker } from '../../../api/schema/rules.ts';
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import { idOf } from '../../../controllers/instance/status.ts';
 import { readLease } from '../../../controllers/instance/lease/terms.ts';
@@ -7,9 +8,6 @@ import { drawName, type DrawContext } from './box.ts';
 import type { Contents } from './contents.ts';
 import { Sketch } from './sketch.ts';
 import { drawVariables } from './variables.ts';
-
-/** Tags that operators put on records, of whatever installation. */
-const MARKER = /^bw-[a-z2-7]{8}-[a-z2-7]{16}$/;
 
 /** The manifest of an instance, as far as its record can be declared; a sentence where none is to be made. */
 export async function drawInstance(
@@ -34,7 +32,7 @@ export async function drawInstance(
   drawName(sketch, record);
   await drawVariables(sketch, record.variables ?? [], 'instance', { known, file: files.of(contents) });
   for (const tag of record.tags ?? [])
-    if (!MARKER.test(tag)) sketch.add('tags', { key: tag, value: tag, to: 'list' });
+    if (!isMarker(tag)) sketch.add('tags', { key: tag, value: tag, to: 'list' });
   drawRest(sketch, record, phase);
   return sketch;
 }

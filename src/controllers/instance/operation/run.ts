@@ -13,6 +13,7 @@ import type { DesiredInstance } from '../desired.ts';
 import type { SentOperation } from '../memory.ts';
 import { armedIn, releasedMark } from '../lease/note.ts';
 import { installedBox } from '../nested.ts';
+import { operationMark } from '../attach.ts';
 import { pairOf, phaseOf } from '../pair.ts';
 import { runningReason, type InstanceFields, type InstancePass } from '../pass.ts';
 import { followOperation, NO_OPERATION, operationKey, type OperationObservation } from './follow.ts';
@@ -339,7 +340,11 @@ export class OperationRunner {
         },
         ...handled,
         ...(carried && current.changeHash !== undefined && !isSpoiled
-          ? { appliedHash: current.changeHash, pendingHash: undefined }
+          ? {
+              appliedHash: current.changeHash,
+              pendingHash: undefined,
+              appliedOperation: operationMark(record),
+            }
           : {}),
       },
       again: true,

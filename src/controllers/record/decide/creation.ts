@@ -34,11 +34,10 @@ export function decideNew<Rec, Desired>(seen: RecordObservation<Rec, Desired>): 
   if (seen.intent?.outcome === 'refused') return clearIntent(seen);
   if (adopt !== undefined && seen.intent?.outcome === 'unsent') return { do: 'clearIntent' };
   if (seen.desired === undefined) return { do: 'look', at: 'desired' };
-  if (seen.desired.kind === 'waiting') return report(seen.desired.verdict);
+  if (seen.desired.kind === 'waiting') return decideUnderWay(seen, report(seen.desired.verdict));
   const { desired } = seen.desired;
   const refusal = seen.refusal(desired);
-  const mayComeBack = seen.former.some(({ why }) => why === 'Gone');
-  if (seen.intent === undefined && refusal !== undefined && !mayComeBack) return report(refusal);
+  if (seen.intent === undefined && refusal !== undefined && !mayComeBack(seen)) return report(refusal);
   if (seen.intent?.outcome === 'unsent') {
     if (refusal !== undefined) return report(refusal);
     const { intent } = seen.intent;
@@ -133,21 +132,32 @@ export function sentElsewhere<Rec, Desired>({
   );
 }
 
-/** Nothing is created any more; what a create that was sent before has made is this resource's all the same. */
+/**
+ * Nothing is created now. What a create that was sent before has made is this resource's all the same, and so is an
+ * earlier record that comes back.
+ */
 function decideUnderWay<Rec, Desired>(
   seen: RecordObservation<Rec, Desired>,
   otherwise: RecordStep<Rec, Desired>,
 ): RecordStep<Rec, Desired> {
-  const { intent, search } = seen;
-  if (intent?.outcome !== 'unknown') return otherwise;
+  const { intent, search, former } = seen;
+  const concludeFrom = intent?.outcome === 'unknown' ? intent.concludeFrom : undefined;
+  const mayBeBack = mayComeBack(seen);
+  if (concludeFrom === undefined && !mayBeBack) return otherwise;
   if (search === undefined) return { do: 'look', at: 'search' };
   if (search.kind === 'failed') return report(search.verdict);
   const { value: found, startedAt } = search;
-  const isOpen = startedAt < intent.concludeFrom;
-  const isFormer = found.kind === 'one' && seen.former.some(({ id }) => id === found.id);
-  if (found.kind === 'one' && !(isOpen && isFormer)) return { do: 'claim', id: found.id };
+  const isOpen = concludeFrom !== undefined && startedAt < concludeFrom;
+  const isFormer = found.kind === 'one' && former.some(({ id }) => id === found.id);
+  if (found.kind === 'one' && !(isOpen && isFormer)) return claimMarked(seen, found.id);
   if (found.kind === 'several') return report(ambiguous(seen.noun, found.ids));
-  return isOpen ? report(searching(5_000)) : otherwise;
+  if (isOpen) return report(searching(5_000));
+  return otherwise.do === 'report' && mayBeBack ? report(lookingForFormer(otherwise.verdict)) : otherwise;
+}
+
+/** One that was proved gone is taken back where it is there again before another was made. */
+function mayComeBack<Rec, Desired>({ former }: RecordObservation<Rec, Desired>): boolean {
+  return former.some(({ why }) => why === 'Gone');
 }
 
 /** The finalizer stays while earlier records are to go with the resource. */

@@ -1,5 +1,6 @@
+import { isMarker } from '../../../api/schema/rules.ts';
 import type { AnyRecord } from '../../../service/index.ts';
-import type { Claims } from '../claims.ts';
+import type { Claims, Marked } from '../claims.ts';
 import type { Pass, RecordKind } from '../kind.ts';
 import type { ExistenceLooks } from '../looks/existence.ts';
 import { SHARED_LIST_AGE_MS } from '../looks/looked.ts';
@@ -182,7 +183,10 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     const { marked, named, ending } = this.#kind.candidate(record, pass.marker, finalName);
     // Status alone makes no record ours: it carries the marker, or the name that only one of its owner's can have.
     const isNamesake = named && isListed && this.#kind.misfit(record, its) === undefined;
-    if (marked !== true && !isNamesake) return { kind: marked === undefined ? 'unseen' : 'gone' };
+    // Or a claim of ours was sealed for it, and nobody has marked it since.
+    const isSealed = this.#claims.holdsFormer(resource, former) && !hasForeignMark(record, pass.marker);
+    if (marked !== true && !isNamesake && !isSealed)
+      return { kind: marked === undefined ? 'unseen' : 'gone' };
     if (isDue) return { kind: 'seen', as: 'due', record };
     if (ending !== undefined) return { kind: 'unseen' };
     const isBack = former.why === 'Gone' && former.replacedAt === undefined;
@@ -216,6 +220,13 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
       home: status.home,
     };
   }
+}
+
+/** Whether a record carries a marker, and none of them is this resource's. */
+function hasForeignMark(record: AnyRecord, marker: string): boolean {
+  const { name, tags } = record as Marked;
+  const marks = [name, ...(Array.isArray(tags) ? (tags as unknown[]) : [])].filter(isMarker);
+  return marks.length > 0 && !marks.includes(marker);
 }
 
 /** Whether it is time to prove once more that it is gone. */

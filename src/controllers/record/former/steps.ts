@@ -2,6 +2,7 @@ import { ANNOTATIONS } from '../../../api/names.ts';
 import { factsOf } from '../../../api/reasons.ts';
 import { rfc3339 } from '../../../base/rfc3339.ts';
 import type { AnyRecord } from '../../../service/index.ts';
+import type { Claims } from '../claims.ts';
 import type { RecordStep } from '../decide/observation.ts';
 import { unshown } from '../decide/words.ts';
 import type { Outcome } from '../effects.ts';
@@ -27,15 +28,18 @@ interface Tended {
 export class FormerSteps<R extends ManagedResource, Rec extends AnyRecord, Desired, M extends Memory<Rec>> {
   readonly #kind: RecordKind<R, Rec, Desired, M>;
   readonly #formers: Formers<R, Rec, Desired, M>;
+  readonly #claims: Claims<R>;
   readonly #forgetMemory: (resource: R) => void;
 
   constructor(
     kind: RecordKind<R, Rec, Desired, M>,
     formers: Formers<R, Rec, Desired, M>,
+    claims: Claims<R>,
     forgetMemory: (resource: R) => void,
   ) {
     this.#kind = kind;
     this.#formers = formers;
+    this.#claims = claims;
     this.#forgetMemory = forgetMemory;
   }
 
@@ -50,7 +54,16 @@ export class FormerSteps<R extends ManagedResource, Rec extends AnyRecord, Desir
     const { endpoint, owner } = resource.status.home ?? homeOf(pass);
     const others = formerOf(resource).filter((one) => sight?.gone.includes(one.id) !== true);
     const former =
-      id === undefined ? [...others] : withFormer(others, { id, endpoint, owner, why, since: rfc3339(now) });
+      id === undefined
+        ? [...others]
+        : withFormer(others, {
+            id,
+            endpoint,
+            owner,
+            why,
+            since: rfc3339(now),
+            ...this.#claims.sealFormer(resource, id, { endpoint, owner }),
+          });
     if (former === undefined) {
       const message =
         `The ${noun} is gone, and so are five earlier ones (${others.map((one) => one.id).join(', ')}), which are not ` +
@@ -87,7 +100,12 @@ export class FormerSteps<R extends ManagedResource, Rec extends AnyRecord, Desir
     const other = { ...homeOf(pass), id: instead.id };
     const former = takenBack(formerOf(resource), {
       id,
-      instead: { id: other.id, endpoint: other.endpoint, owner: other.owner },
+      instead: {
+        id: other.id,
+        endpoint: other.endpoint,
+        owner: other.owner,
+        ...this.#claims.sealFormer(resource, other.id, other),
+      },
       isChosen,
       now,
     });

@@ -64,6 +64,7 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
         .filter((id) => !listed.some((entry) => entry.id === id))
         .map((id) => ({ id, marked: undefined, named: true })),
     ];
+    const marked = new Set(candidates.filter((entry) => entry.marked === true).map(({ id }) => id));
     let unread: ServiceError | undefined;
     const outcome = await searchByMarker({
       candidates,
@@ -71,8 +72,8 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
       isClaimed: (id) => this.#claims.holder({ id, endpoint: handle.endpoint }, pass.resource) !== undefined,
       read: async (id) => {
         const read = await this.#kind.read(handle, id, { priority: pass.priority, signal: pass.signal });
-        // A single read may trail the create as well as a list does.
-        if (read.kind === 'missing') return id === made ? undefined : 'gone';
+        // A single read may trail the create as well as a list does, and a list a deletion: which, time tells.
+        if (read.kind === 'missing') return id === made || marked.has(id) ? undefined : 'gone';
         // It was proved gone: that it cannot be read keeps nothing back.
         if (read.kind === 'unknown' && former.back.includes(id) && isDenied(read.error)) return 'gone';
         if (read.kind === 'unknown') {
@@ -88,7 +89,12 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
       },
     });
     if (outcome.kind === 'unknown') {
-      const why = outcome.id === made ? 'it is not shown yet' : 'it is shown without tags';
+      const why =
+        outcome.id === made
+          ? 'it is not shown yet'
+          : marked.has(outcome.id)
+            ? 'lists show it with the marker of this resource, and a read of its own is answered 404'
+            : 'it is shown without tags';
       return this.#unsearched(pass, outcome.id, unread ?? why);
     }
     pass.memory.attempts.succeeded('read', '');
