@@ -236,6 +236,10 @@ export const REASONS = {
     'The lease ends within warnBefore.',
     'Set boxwright.dev/renew on the InstanceLease to a new value to renew it, change it, or let it end.',
   ),
+  BoxReplaced: beside(
+    'The Box has another record on the service than the one that the instance was deployed from.',
+    'Delete the Instance and apply it again to deploy it from the new record, or ignore it.',
+  ),
   BoxChanged: beside(
     'The box has changed since the instance was deployed or reinstalled.',
     'Set boxwright.dev/request-reinstall on the Instance to a new value to apply the change, or ignore it.',

@@ -106,7 +106,8 @@ export function declaredOf(
       say('tags', `tag ${tag} is missing`, (record['tags'] as string[]).includes(tag));
     const { boxRef, boxId } = spec as { boxRef?: { name: string }; boxId?: string };
     const box = boxId ?? (boxRef === undefined ? undefined : idOf('boxes', boxRef.name));
-    if (box !== undefined) say('boxRef', `box ${String(record['box'])}`, record['box'] === box);
+    if (box !== undefined)
+      say('boxRef', `box ${String(record['box'])}`, record['box'] === box || saysReplaced(resource));
     const { lease } = spec as { lease?: { operation: string; expireAt?: string } };
     const kept = record['lease'] as { operation: string; expire?: string; released: boolean } | undefined;
     const shown = resource.status?.['lease'] as { by?: string; released?: boolean } | undefined;
@@ -169,4 +170,9 @@ function sameMinute(expire: string | undefined, declared: string): boolean {
   if (expire === undefined) return false;
   const kept = Date.parse(expire.endsWith('Z') ? expire : `${expire.replace(' ', 'T')}Z`);
   return Math.abs(kept - Date.parse(declared)) <= 60_000;
+}
+
+/** It says that its box has another record by now, which no operation can bring it to. */
+function saysReplaced({ status }: Shown): boolean {
+  return status?.conditions?.some(({ reason }) => reason === 'BoxReplaced') === true;
 }

@@ -265,6 +265,37 @@ describe('an earlier record', () => {
     expect(boxes.some(({ id }) => id === second)).toBe(false);
   });
 
+  it('of a box goes with its resource, though the box was renamed before another was made', async () => {
+    shop = await Shop.open();
+    await shop.world.advance(5 * MINUTE);
+    const first = shop.world.get('Box', 'web')?.status?.id ?? '';
+    takeAway('boxes', first);
+    await shop.world.edit('Box', 'web', { name: 'renamed' });
+    const idNow = (): string | undefined => shop.world.get('Box', 'web')?.status?.id;
+    await shop.world.until(() => idNow() !== first && shop.ready('web', 'Box') === 'True Settled', HOUR);
+    bringBack('boxes', first);
+    await shop.world.until(() => shop.ready('web', 'Box') === 'False Ambiguous', HOUR);
+    await shop.world.delete('Box', 'web');
+    await shop.world.until(() => shop.world.get('Box', 'web') === undefined, HOUR);
+    const boxes = shop.world.sandbox.admin.records('boxes') as { id: string }[];
+    expect(boxes.some(({ id }) => id === first)).toBe(false);
+  });
+
+  it('of a box leaves instances that were deployed from it, which say so', async () => {
+    await online();
+    const first = shop.world.get('Box', 'web')?.status?.id ?? '';
+    shop.world.sandbox.admin.removeRecord('boxes', first);
+    await shop.world.until(
+      () => shop.world.condition('Instance', 'web-eu', 'UpdateAvailable') !== undefined,
+      HOUR,
+    );
+    const { reason, message = '' } = shop.world.condition('Instance', 'web-eu', 'UpdateAvailable') ?? {};
+    expect(reason).toBe('BoxReplaced');
+    expect(message).toContain(first);
+    expect(message).not.toContain('request-reinstall');
+    expect(shop.ready()).toBe('True Settled');
+  });
+
   it('that comes back later is said, and nothing is removed', async () => {
     const [first, second] = await replaced();
     bringBack('instances', first);

@@ -66,6 +66,7 @@ function decision({ pair = 'done+deploy', spec, status, plan, onRecord, ...more 
     hash: 'h1',
     tagsHash: 'tags',
     contentHash: 'content',
+    replacedBox: undefined,
     boxChanged: false,
     changedBelow: [],
     hashIsKnown: true,

@@ -45,6 +45,8 @@ export interface InstanceObservation {
   hash: string;
   tagsHash: string;
   contentHash: string;
+  /** The record of the box that it was deployed from, where the Box that the spec names has another one by now. */
+  replacedBox: string | undefined;
   /** The box has changed since its scripts were installed. */
   boxChanged: boolean;
   /** Names of the boxes below it that have changed. */

@@ -34,6 +34,8 @@ export interface DesiredInstance {
   policyBoxId: string | undefined;
   /** The content of the Box as it is now; undefined when it is not one of ours, or not in place. */
   boxDraft: string | undefined;
+  /** The record that the Box named by `boxRef` has by now. */
+  boxRecord: string | undefined;
   /** The content of the boxes below it, at any depth. */
   nested: readonly NestedDraft[];
   variables: DesiredVariable[];
@@ -196,16 +198,18 @@ function contentOf(
   instance: Instance,
   { boxes }: InstanceReferences,
   digest: Digest,
-): Pick<DesiredInstance, 'boxDraft' | 'nested'> {
+): Pick<DesiredInstance, 'boxDraft' | 'boxRecord' | 'nested'> {
   const { boxRef } = instance.spec;
   const { namespace } = instance.metadata;
   const box = boxRef === undefined ? undefined : boxes.get(`${namespace}/${boxRef.name}`);
-  if (box === undefined || box.problems !== undefined) return { boxDraft: undefined, nested: [] };
+  if (box === undefined || box.problems !== undefined)
+    return { boxDraft: undefined, boxRecord: undefined, nested: [] };
   // Its own controller may not have written it anew yet.
   const present = (name: string, hash: string): string =>
     digest.present({ kind: 'Box', namespace, name }, 'draftHash', hash);
-  const { draftHash } = box.status;
+  const { draftHash, id } = box.status;
   return {
+    boxRecord: id,
     boxDraft: draftHash === undefined ? undefined : present(box.metadata.name, draftHash),
     nested: nestedDrafts(box, nestedIn(box, boxes)).map((one) => ({
       ...one,

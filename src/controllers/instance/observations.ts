@@ -11,6 +11,7 @@ import type { DesiredInstance } from './desired.ts';
 import { armedHash } from './lease/note.ts';
 import { readLease, sameLease, termsHash, wantedLease, type WantedLease } from './lease/terms.ts';
 import { changedBelow } from './nested.ts';
+import { idOf } from './status.ts';
 import type { Durations } from './operation/durations.ts';
 import { noteRunning, ranMs } from './operation/running.ts';
 import type { InstanceFields, InstancePass } from './pass.ts';
@@ -75,7 +76,8 @@ export class InstanceObservations {
       hash: desired.hash,
       tagsHash: tagsHash(desired),
       contentHash: `${desired.hash} ${tagsHash(desired)}`,
-      boxChanged: boxChanged(status, desired),
+      replacedBox: replacedBox(record, desired),
+      boxChanged: replacedBox(record, desired) === undefined && boxChanged(status, desired),
       changedBelow: changedBelow(status.box, desired.nested),
       hashIsKnown: appliedHash === undefined || this.#context.digest.knows(appliedHash),
       appliedHash,
@@ -124,6 +126,12 @@ function plan(
     },
     { tags, variables: desired.contentWaits === undefined ? variables : [] },
   );
+}
+
+/** No operation of an instance brings it to another record of a box. */
+function replacedBox(record: InstanceRecord, { boxRecord }: DesiredInstance): string | undefined {
+  const deployed = idOf(record.box);
+  return boxRecord === undefined || deployed === boxRecord ? undefined : deployed;
 }
 
 /** Whether the content of the box is another one, as far as hashes under the present key can tell. */

@@ -95,6 +95,12 @@ function extras(pass: InstancePass, seen: InstanceObservation, { drift }: Told):
   const extra: ExtraCondition[] = drift.length === 0 ? [] : [drifted(drift)];
   const expiring = leaseExpiring(seen, pass.now);
   if (expiring !== undefined) extra.push(expiring);
+  if (seen.replacedBox !== undefined) {
+    const message =
+      `Box "${seen.spec.boxRef?.name}" has another record on the service than ${seen.replacedBox}, from which this ` +
+      'instance was deployed: delete it and apply it again to deploy it from the new one';
+    extra.push({ type: 'UpdateAvailable', reason: 'BoxReplaced', message });
+  }
   if (seen.boxChanged) {
     const reinstall = accepts('reinstall', pairOf(seen.record));
     const way = reinstall ? ': boxwright.dev/request-reinstall brings the change' : '';
