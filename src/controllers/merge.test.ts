@@ -26,17 +26,23 @@ describe('mergeTags', () => {
   });
 });
 
+const variable = (name: string, value: string): Record<string, string> => ({ name, value });
+
 describe('mergeList', () => {
   it('keeps one of a declared item that the record shows twice, and what others have twice', () => {
-    const item = (name: string, value: string): Record<string, string> => ({ name, value });
     const merged = mergeList<Record<string, string>>({
-      current: [item('PORT', '1'), item('THEIRS', 'x'), item('PORT', '2'), item('THEIRS', 'x')],
+      current: [
+        variable('PORT', '1'),
+        variable('THEIRS', 'x'),
+        variable('PORT', '2'),
+        variable('THEIRS', 'x'),
+      ],
       managed: [],
-      desired: [item('PORT', '2')],
+      desired: [variable('PORT', '2')],
       keyOf: ({ name }) => name ?? '',
       combine: (_current, desired) => desired,
     });
-    expect(merged).toEqual([item('PORT', '2'), item('THEIRS', 'x'), item('THEIRS', 'x')]);
+    expect(merged).toEqual([variable('PORT', '2'), variable('THEIRS', 'x'), variable('THEIRS', 'x')]);
   });
 
   it('keeps members of an item that the service added', () => {

@@ -328,8 +328,12 @@ export class Weather {
 }
 
 /** A request that nobody waits for. */
-function onItsOwn({ signal: _, sink: __, hold: ___, ...plain }: PortRequest): PortRequest {
-  return plain;
+function onItsOwn(request: PortRequest): PortRequest {
+  const alone = { ...request };
+  delete alone.signal;
+  delete alone.sink;
+  delete alone.hold;
+  return alone;
 }
 
 function bodyOf({ body }: PortRequest): string {

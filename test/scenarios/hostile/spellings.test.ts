@@ -22,7 +22,7 @@ afterEach(() => shop.close());
 
 const endpoint = (text: string): string => CONNECTION.replace(ENDPOINT, text);
 const home = (kind: 'Box' | 'Instance', name: string): { endpoint?: string } =>
-  (shop.world.get(kind, name)?.status?.['home'] ?? {}) as { endpoint?: string };
+  shop.world.get(kind, name)?.status?.['home'] ?? {};
 
 /** What becomes of a box of another namespace that adopts the victim's over a connection of its own. */
 async function takenBy(text: string): Promise<unknown[]> {
