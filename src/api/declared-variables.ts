@@ -26,6 +26,21 @@ export interface Misfit {
 
 /** So many variables are listed in a sentence. */
 const LISTED = 10;
+/** So many words that are not known are guessed at in one judgement: whoever has that many wrong reads no more of them. */
+const GUESSED = 5;
+
+/** Says which word may be meant, for the first few; else nothing. */
+export class Guesses {
+  #left = GUESSED;
+
+  /** `; did you mean PORT?`, or an empty text. */
+  of(word: string, words: readonly string[]): string {
+    if (this.#left === 0) return '';
+    this.#left -= 1;
+    const meant = mostSimilar(word, words);
+    return meant === undefined ? '' : `; did you mean ${meant}?`;
+  }
+}
 
 /**
  * What is wrong with a value for a variable of something that declares these: the service ignores a value that fits no
@@ -33,12 +48,16 @@ const LISTED = 10;
  *
  * @param of - what declares them, for the sentence: `box web`
  */
-export function misfitOf(given: Given, declared: readonly Declared[], of: string): Misfit | undefined {
+export function misfitOf(
+  given: Given,
+  declared: readonly Declared[],
+  of: string,
+  guesses: Guesses,
+): Misfit | undefined {
   const own = declared.find(({ name }) => name === given.name);
   if (own === undefined) {
     const names = declared.map(({ name }) => name);
-    const meant = mostSimilar(given.name, names);
-    const guess = meant === undefined ? '.' : `; did you mean ${meant}?`;
+    const guess = guesses.of(given.name, names) || '.';
     return { field: 'name', message: `${of} has no variable ${given.name}${guess} ${listOf(names)}` };
   }
   if (own.type !== given.type) {
@@ -56,13 +75,14 @@ export function misfitOf(given: Given, declared: readonly Declared[], of: string
 
 /** The variables that need a value and have none. */
 export function unfilled(declared: readonly Declared[], given: readonly Given[]): string[] {
+  const names = new Set(given.map(({ name }) => name));
   return declared
     .filter(({ required, type }) => required === true && type !== 'Box')
     .filter(
       ({ value, valueFrom, file }) => value === undefined && valueFrom === undefined && file === undefined,
     )
     .map(({ name }) => name)
-    .filter((name) => !given.some((one) => one.name === name));
+    .filter((name) => !names.has(name));
 }
 
 function listOf(names: readonly string[]): string {

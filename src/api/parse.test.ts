@@ -29,6 +29,17 @@ const connectionRef = { name: 'main' };
 const profile = { schema: 'test/compute/profile' };
 
 describe('a resource as the operator sees it', () => {
+  test('has no key in an open object that would be repeated for each value below it', () => {
+    const properties = { ['x'.repeat(257)]: { a: 1 }, ['y'.repeat(256)]: { a: 1 } };
+    const parsed = parsePolicyBox({
+      metadata,
+      spec: { connectionRef, providerId: 'p', profile: { ...profile, properties } },
+    });
+    expect(messages(parsed)).toEqual([
+      'spec.profile.properties has a key of more than 256 characters: make it shorter',
+    ]);
+  });
+
   test('has every default, nested ones included', () => {
     const parsed = parseConnection({
       metadata,

@@ -1,5 +1,4 @@
-import { mostSimilar } from '../base/similar.ts';
-import { misfitOf, unfilled, type Declared, type Given } from './declared-variables.ts';
+import { Guesses, misfitOf, unfilled, type Declared, type Given } from './declared-variables.ts';
 
 /** What a box declares, as far as values for it are judged. */
 export interface DeclaredBox {
@@ -52,23 +51,26 @@ export function unsuitedInstance(
   find: FindBox,
 ): Unsuited[] {
   const findings: Unsuited[] = [];
+  const guesses = new Guesses();
   if (box !== undefined) {
     findings.push(
-      ...misfits(given.variables, box.variables, { kind: 'Box', name: box.name }, 'spec.variables'),
+      ...misfits(given.variables, box.variables, { kind: 'Box', name: box.name }, 'spec.variables', guesses),
       ...unfilled(box.variables, given.variables).map((name): Unsuited => ({
         reason: 'Unsuitable',
         of: { kind: 'Box', name: box.name },
         field: 'spec.variables',
         message: `box ${box.name} requires a value for ${name}: add it to spec.variables`,
       })),
-      ...unsuitedOverrides(box, given.overrides, find),
+      ...unsuitedOverrides(box, given.overrides, find, guesses),
     );
   }
   if (policyBox !== undefined) {
     const of = { kind: 'PolicyBox', name: policyBox.name } as const;
-    findings.push(...misfits(given.policyVariables, policyBox.variables, of, 'spec.policyVariables'));
+    findings.push(
+      ...misfits(given.policyVariables, policyBox.variables, of, 'spec.policyVariables', guesses),
+    );
   }
-  if (box !== undefined && policyBox !== undefined) findings.push(...unclaimed(box, policyBox));
+  if (box !== undefined && policyBox !== undefined) findings.push(...unclaimed(box, policyBox, guesses));
   return findings;
 }
 
@@ -77,6 +79,7 @@ export function unsuitedOverrides(
   root: DeclaredBox,
   overrides: readonly GivenBelow[],
   find: FindBox,
+  guesses = new Guesses(),
 ): Unsuited[] {
   return overrides.flatMap((override, index) => {
     const path = `spec.overrides[${index}]`;
@@ -84,20 +87,26 @@ export function unsuitedOverrides(
     for (const step of override.scope.split('.')) {
       const nested = box.variables.filter(({ type }) => type === 'Box');
       const found = nested.find(({ name }) => name === step);
-      if (found === undefined) return [noNested(box, step, nested, `${path}.scope`)];
+      if (found === undefined) return [noNested(box, step, nested, `${path}.scope`, guesses)];
       const next = find(found);
       if (next === undefined) return [];
       box = next;
     }
-    const [misfit] = misfits([override], box.variables, { kind: 'Box', name: box.name }, path);
+    const [misfit] = misfits([override], box.variables, { kind: 'Box', name: box.name }, path, guesses);
     return misfit === undefined ? [] : [{ ...misfit, field: misfit.field.replace('[0]', '') }];
   });
 }
 
-function noNested(box: DeclaredBox, step: string, nested: DeclaredBox['variables'], field: string): Unsuited {
+function noNested(
+  box: DeclaredBox,
+  step: string,
+  nested: DeclaredBox['variables'],
+  field: string,
+  guesses: Guesses,
+): Unsuited {
   const names = nested.map(({ name }) => name);
   const has = names.length === 0 ? 'It nests none' : `It nests ${names.join(', ')}`;
-  const message = `box ${box.name} has no nested box ${step}${guess(step, names) || '.'} ${has}`;
+  const message = `box ${box.name} has no nested box ${step}${guesses.of(step, names) || '.'} ${has}`;
   return { reason: 'UnknownVariable', of: { kind: 'Box', name: box.name }, field, message };
 }
 
@@ -106,28 +115,25 @@ function misfits(
   declared: readonly Declared[],
   of: Unsuited['of'],
   path: string,
+  guesses: Guesses,
 ): Unsuited[] {
   const noun = of.kind === 'Box' ? 'box' : 'policy box';
   return given.flatMap((one, index) => {
-    const misfit = misfitOf(one, declared, `${noun} ${of.name}`);
+    const misfit = misfitOf(one, declared, `${noun} ${of.name}`, guesses);
     if (misfit === undefined) return [];
     const reason = misfit.field === 'name' ? 'UnknownVariable' : 'Unsuitable';
     return [{ reason, of, field: `${path}[${index}].${misfit.field}`, message: misfit.message }];
   });
 }
 
-function unclaimed(box: DeclaredBox, { name, claims }: DeclaredPolicyBox): Unsuited[] {
+function unclaimed(box: DeclaredBox, { name, claims }: DeclaredPolicyBox, guesses: Guesses): Unsuited[] {
+  const claimed = new Set(claims);
   return box.requirements
-    .filter((requirement) => !claims.includes(requirement))
+    .filter((requirement) => !claimed.has(requirement))
     .map((requirement) => ({
       reason: 'Unsuitable',
       of: { kind: 'PolicyBox', name },
       field: 'spec.policyBoxRef',
-      message: `box ${box.name} requires ${requirement}, and policy box ${name} does not claim it${guess(requirement, claims)}`,
+      message: `box ${box.name} requires ${requirement}, and policy box ${name} does not claim it${guesses.of(requirement, claims)}`,
     }));
-}
-
-function guess(word: string, words: readonly string[]): string {
-  const meant = mostSimilar(word, words);
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }

@@ -1,13 +1,23 @@
 /** Words further apart than this, for their length, are not meant for each other. */
 const SHARE = 0.4;
+/** Longer words are no slips of anybody's pen, characters. */
+const LONGEST = 64;
+/** So many words are compared at the most: they may come from anybody, and each comparison takes some microseconds. */
+const COMPARED = 1_000;
 
 /** The word that is most like `word`, where one is near enough to be meant; case does not count. */
 export function mostSimilar(word: string, words: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
+  if (word.length > LONGEST) return undefined;
+  let left = COMPARED;
   for (const candidate of words) {
-    const distance = distanceOf(word.toLowerCase(), candidate.toLowerCase());
+    if (candidate.length > LONGEST) continue;
     const limit = Math.max(1, Math.floor(Math.max(word.length, candidate.length) * SHARE));
+    // Each letter more is one to add.
+    if (Math.abs(word.length - candidate.length) > limit) continue;
+    if (left-- === 0) break;
+    const distance = distanceOf(word.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < least) [best, least] = [candidate, distance];
   }
   return best;

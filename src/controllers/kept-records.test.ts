@@ -41,4 +41,15 @@ describe('the records that are remembered', () => {
     kept.drop('x/b');
     expect(kept.held).toBe(0);
   });
+
+  it('count with what is kept of records that they name', () => {
+    const kept = new KeptRecords(300_000);
+    const declared = new Map([['box', { text: 'x'.repeat(90_000) }]]);
+    kept.note('x/a', 'x', { observed: undefined, declared });
+    expect(kept.held).toBeGreaterThan(90_000);
+    kept.note('y/b', 'y', holding(90_000));
+    kept.note('z/c', 'z', holding(90_000));
+    kept.note('v/d', 'v', holding(90_000));
+    expect([declared.size, kept.held < 300_000]).toEqual([0, true]);
+  });
 });

@@ -5,12 +5,15 @@ import { OWNER_SHARE, Tally } from '../base/tally.ts';
 /** What remembers a record between passes. */
 interface Holder {
   observed: { record: object } | undefined;
+  /** What is kept of records that it names. */
+  declared?: Map<string, object>;
 }
 
 interface Kept {
   namespace: string;
   holder: Holder;
-  record: object;
+  record: object | undefined;
+  declared: readonly object[];
   weight: number;
 }
 
@@ -43,12 +46,13 @@ export class KeptRecords {
   note(key: string, namespace: string, holder: Holder): void {
     const before = this.#kept.get(key);
     const { record } = holder.observed ?? {};
-    const isKnown = before !== undefined && before.record === record;
+    const declared = [...(holder.declared?.values() ?? [])];
+    const isKnown = before !== undefined && before.record === record && isSame(before.declared, declared);
     if (!isKnown) this.#texts.replaceIn(record);
-    const weight = isKnown ? before.weight : weigh(record);
+    const weight = isKnown ? before.weight : weigh(declared) + (record === undefined ? 0 : weigh(record));
     this.#remove(key);
-    if (record === undefined) return;
-    this.#kept.set(key, { namespace, holder, record, weight });
+    if (record === undefined && declared.length === 0) return;
+    this.#kept.set(key, { namespace, holder, record, declared, weight });
     this.#weights.add(namespace, weight);
     while (this.#weights.total > this.#capacity) this.#forget(namespace);
     while (this.#weights.of(namespace) > this.#capacity * OWNER_SHARE) this.#forget(namespace, true);
@@ -64,6 +68,7 @@ export class KeptRecords {
     for (const [key, kept] of this.#kept) {
       if (isOver && kept.namespace !== namespace) continue;
       if (kept.holder.observed?.record === kept.record) kept.holder.observed = undefined;
+      kept.holder.declared?.clear();
       this.#remove(key);
       return;
     }
@@ -75,4 +80,8 @@ export class KeptRecords {
     this.#kept.delete(key);
     this.#weights.add(kept.namespace, -kept.weight);
   }
+}
+
+function isSame(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((member, at) => member === other[at]);
 }

@@ -99,3 +99,21 @@ describe('mergeMap', () => {
     );
   });
 });
+
+describe('maps of long names', () => {
+  const name = 'x'.repeat(500_000);
+  const members = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, i]));
+
+  it('that others have made are merged in the time that it takes to read them', () => {
+    const begun = performance.now();
+    const merged = mergeMap({ current: { [name]: members }, managed: ['/a', '/b/c'], desired: { d: 1 } });
+    expect([merged['d'], Object.keys(merged[name] as object).length]).toEqual([1, 5_000]);
+    expect(performance.now() - begun).toBeLessThan(200);
+  });
+
+  it('lose what was a leaf as a whole, whatever is below it now', () => {
+    const managed = ['/a', '/a/b', '/e/f', '/g~1h/~0i'];
+    const current = { a: { b: 1, c: 2 }, e: { f: 1 }, 'g/h': { '~i': 1, j: 2 }, k: {} };
+    expect(mergeMap({ current, managed, desired: {} })).toEqual({ 'g/h': { j: 2 }, k: {} });
+  });
+});

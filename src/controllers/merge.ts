@@ -69,18 +69,41 @@ export function mergeMap(lists: {
   desired: JsonMap;
 }): Record<string, unknown> {
   const declared = new Set(leavesOf(lists.desired));
-  const gone = new Set(lists.managed.filter((leaf) => !declared.has(leaf)));
-  return overlay(without(lists.current, gone, ''), lists.desired);
+  const gone = branchOf(lists.managed.filter((leaf) => !declared.has(leaf)));
+  return overlay(without(lists.current, gone), lists.desired);
+}
+
+/** Leaves by the names that lead to them. */
+interface Branch {
+  isLeaf: boolean;
+  below: Map<string, Branch>;
+}
+
+/** Pointers are not put together for each member of a map that others have made: it may have many, of long names. */
+function branchOf(pointers: Iterable<string>): Branch {
+  const root: Branch = { isLeaf: false, below: new Map() };
+  for (const pointer of pointers) {
+    let at = root;
+    for (const part of pointer.split('/').slice(1)) {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      const next: Branch = at.below.get(name) ?? { isLeaf: false, below: new Map() };
+      at.below.set(name, next);
+      at = next;
+    }
+    at.isLeaf = true;
+  }
+  return root;
 }
 
 /** The map without these leaves, and without the maps that are left empty by that. */
-function without(map: JsonMap, gone: ReadonlySet<string>, path: string): JsonMap {
+function without(map: JsonMap, gone: Branch): JsonMap {
   return Object.fromEntries(
     Object.entries(map).flatMap(([name, member]): [string, unknown][] => {
-      const pointer = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      if (gone.has(pointer)) return [];
+      const branch = gone.below.get(name);
+      if (branch === undefined) return [[name, member]];
+      if (branch.isLeaf) return [];
       if (!isMap(member) || Object.keys(member).length === 0) return [[name, member]];
-      const rest = without(member, gone, pointer);
+      const rest = without(member, branch);
       return Object.keys(rest).length === 0 ? [] : [[name, rest]];
     }),
   );

@@ -4,6 +4,8 @@ import type { StructuralSchema } from './structural.ts';
 /** Depth and size of JSON of any shape, so that nobody walks into the deep end. */
 const OPEN_DEPTH = 12;
 const OPEN_NODES = 2_000;
+/** Of a key, characters: with its path it stands in lists of differences once for each value below. */
+const OPEN_KEY = 256;
 
 /** Keys that no map of ours may have. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -73,6 +75,9 @@ function copyOpen(
         value: '',
         message: `${path} has the key ${key}, which is not allowed: rename it`,
       });
+    } else if (key.length > OPEN_KEY) {
+      const message = `${path} has a key of more than ${OPEN_KEY} characters: make it shorter`;
+      problems.push({ path, value: '', message });
     } else {
       kept.push([key, copyOpen(member, under(path, key.slice(0, 64)), problems, budget, depth + 1)]);
     }

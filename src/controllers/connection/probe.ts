@@ -23,7 +23,7 @@ export type ProbeOutcome =
     };
 
 /** Where a workspace record's schema begins to speak of workspaces (interface document section 2.9). */
-const WORKSPACE_SCHEMA = /^(.*)\/workspaces\/(personal|team)$/;
+const SCHEMA_ENDS = { personal: '/workspaces/personal', team: '/workspaces/team' } as const;
 /** The longest address that status.home can hold, characters. */
 const ACCOUNT_LIMIT = 320;
 
@@ -94,7 +94,7 @@ export async function probe(
 }
 
 function fromWorkspaces(records: readonly WorkspaceRecord[], spec: Connection['spec']): ProbeOutcome {
-  const personal = records.filter((record) => kindOfWorkspace(record) === 'personal');
+  const personal = records.filter((record) => schemaOf(record)?.kind === 'personal');
   const schemaBase = spec.schemaBase === '' ? learnt(records) : spec.schemaBase;
   if (schemaBase === undefined) {
     return not(
@@ -153,14 +153,19 @@ function not(
   return { kind: 'not', verdict: said, reached, letIn };
 }
 
-function kindOfWorkspace(record: WorkspaceRecord): string | undefined {
-  return WORKSPACE_SCHEMA.exec(record.schema ?? '')?.[2];
+/** Whether a workspace is a person's or a team's, and what its schema begins with. */
+function schemaOf({ schema }: WorkspaceRecord): { kind: keyof typeof SCHEMA_ENDS; base: string } | undefined {
+  for (const kind of ['personal', 'team'] as const) {
+    const end = SCHEMA_ENDS[kind];
+    if (schema?.endsWith(end) === true) return { kind, base: schema.slice(0, -end.length) };
+  }
+  return undefined;
 }
 
 function learnt(records: readonly WorkspaceRecord[]): string | undefined {
   for (const record of records) {
-    const base = WORKSPACE_SCHEMA.exec(record.schema ?? '')?.[1];
-    if (base !== undefined && base !== '') return base;
+    const { base = '' } = schemaOf(record) ?? {};
+    if (base !== '') return base;
   }
   return undefined;
 }

@@ -102,3 +102,14 @@ describe('an upload without a blob in its answer', () => {
     expect(blobOf(file('one'), uploads, () => undefined)).toBeUndefined();
   });
 });
+
+it('are known for as many files as a resource can have, however often they are renamed', async () => {
+  const uploads: Uploads = new Map();
+  const { handle } = handleThat({ kind: 'ok', record: BLOB, startedAt: 0, endedAt: 1 });
+  for (let i = 0; i < 1_000; i++) {
+    await upload(passOf(handle, uploads), testFile(`variables.F${i}`, 'one'));
+    await upload(passOf(handle, uploads), file('one'));
+  }
+  expect(uploads.size).toBe(250);
+  expect(blobOf(file('one'), uploads, () => undefined)).toEqual(BLOB);
+});

@@ -3,6 +3,9 @@ import { ServiceError, type BlobRecord, type Write } from '../../service/index.t
 import type { ConnectionHandle } from '../connection-handle.ts';
 import type { DesiredFile } from './variables.ts';
 
+/** More files than a resource can have: those that it had before are forgotten. */
+const KEPT = 250;
+
 /** What a file's blob is known as. */
 export interface Uploaded {
   hmac: string;
@@ -68,7 +71,10 @@ export async function upload(
     content.release();
   }
   if (write.kind === 'ok' && write.record !== undefined) {
+    uploads.delete(file.path);
     uploads.set(file.path, { hmac: file.hmac, blob: write.record, wasTaken: false });
+    const [oldest] = uploads.keys();
+    if (uploads.size > KEPT && oldest !== undefined) uploads.delete(oldest);
   }
   return write;
 }

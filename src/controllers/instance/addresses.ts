@@ -12,6 +12,8 @@ export interface WithAddresses {
 
 /** How the ledger of attempts calls looking for them. */
 const ADDRESSES = 'addresses';
+/** So many machines status shows: those of the others are not kept. */
+const MACHINES_SHOWN = 50;
 
 /**
  * Adds the addresses of machines, which stand in the running service and not in the instance's record
@@ -34,7 +36,7 @@ export async function withAddresses(
   const isKnown =
     machines.length === 0
       ? resource.status.address !== undefined
-      : machines.every(({ addresses }) => addresses !== undefined);
+      : machines.slice(0, MACHINES_SHOWN).every(({ addresses }) => addresses !== undefined);
   if (isKnown && memory.addresses === undefined && `${shown?.event}/${shown?.created}` === operation) {
     const ofService = machines.length === 0 ? resource.status.address : undefined;
     memory.addresses = { operation, byMachine: new Map(), ofService, complete: true, machines: undefined };
@@ -82,8 +84,11 @@ async function read(
     .flatMap(machineOf)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   // What a list told of the end says nothing of machines: those of the record are from before.
-  const machines = memory.glances === 0 ? shown : seen;
-  const byMachine = new Map(seen.map(({ name, addresses }) => [name, addresses]));
+  const machines = (memory.glances === 0 ? shown : seen).slice(0, MACHINES_SHOWN);
+  const names = new Set(machines.map(({ name }) => name));
+  const byMachine = new Map(
+    seen.filter(({ name }) => names.has(name)).map(({ name, addresses }) => [name, addresses]),
+  );
   const { address } = found.record;
   const ofService = typeof address === 'string' && address !== '' ? address.slice(0, 256) : undefined;
   const complete =

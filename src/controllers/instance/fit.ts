@@ -26,8 +26,12 @@ export type DeclaredRecord = DeclaredBox & DeclaredPolicyBox;
 const VALUE = /^spec\.(variables|overrides)\[/;
 /** So many misfits a message names. */
 const NAMED = 3;
-/** So many variables of a record are looked at. */
-const VARIABLES_READ = 500;
+/** So many variables, requirements and claims of a record are looked at. */
+const READ = 500;
+/** Longer names and words are none that a value could be meant for, characters. */
+const LONGEST_WORD = 256;
+/** Of options that are longer, all of a record's together, none is judged, characters: a service may send megabytes. */
+const OPTIONS_READ = 65_536;
 
 /**
  * Why what an Instance gives is not sent: a box of ours does not have it. Others may have added variables to a record,
@@ -82,6 +86,9 @@ export async function doubtsOf(
   const box = boxId === undefined ? main && declaredBox(main) : await foreign(pass, boxId);
   const policyBox =
     policyBoxId === undefined ? policy && declaredPolicyBox(policy) : await foreign(pass, policyBoxId);
+  // What was named before may be any number of records.
+  const { declared } = pass.memory;
+  for (const id of declared.keys()) if (id !== boxId && id !== policyBoxId) declared.delete(id);
   return unsuitedInstance(spec, { box, policyBox }, find).filter(
     ({ of }) => of.name === boxId || of.name === policyBoxId,
   );
@@ -201,20 +208,26 @@ async function readDeclared(
   return { record };
 }
 
-function declaredIn({ variables, requirements, claims }: BoxRecord, name: string): DeclaredRecord {
+function declaredIn({ variables = [], requirements, claims }: BoxRecord, name: string): DeclaredRecord {
+  let left = OPTIONS_READ;
+  const optionsOf = (options: unknown): string[] | undefined => {
+    if (typeof options !== 'string' || options.length > left) return undefined;
+    left -= options.length;
+    return options.split(',').map((one) => one.trim());
+  };
   return {
     name,
-    variables: (variables ?? [])
-      .filter(({ scope }) => !isGiven(scope)) // what has one overrides a variable of another box
-      .slice(0, VARIABLES_READ)
+    variables: variables
+      .filter((variable) => !isGiven(variable.scope) && isWord(variable.name)) // else it overrides one of another box
+      .slice(0, READ)
       .map((variable) => ({
         name: variable.name,
-        type: variable.type ?? 'Text',
+        type: isWord(variable.type) ? variable.type : 'Text',
         required: variable.required === true,
         // Not every service shows a secret, and what it is is of no matter here.
         value: variable.type === 'Password' || isGiven(variable.value) ? true : undefined,
         options: optionsOf(variable['options']),
-        boxId: typeof variable.value === 'string' ? variable.value : undefined,
+        boxId: variable.type === 'Box' && isWord(variable.value) ? variable.value : undefined,
       })),
     requirements: words(requirements),
     claims: words(claims),
@@ -225,10 +238,10 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-function optionsOf(options: unknown): string[] | undefined {
-  return typeof options === 'string' ? options.split(',').map((one) => one.trim()) : undefined;
+function words(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter(isWord).slice(0, READ) : [];
 }
 
-function words(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_WORD;
 }

@@ -5,6 +5,9 @@ import type { StatusFields } from '../record/kind.ts';
 import { readLease } from './lease/terms.ts';
 import { pairOf, phaseOf } from './pair.ts';
 
+/** What is longer is no address, characters. */
+const LONGEST_ADDRESS = 256;
+
 /** Status fields that speak of one record: they go when it is made again. */
 export const INSTANCE_FORGOTTEN = [
   'state',
@@ -117,7 +120,7 @@ export function addressOf(machines: Instance['status']['machines']): string | un
 export function machineOf(machine: MachineRecord): NonNullable<Instance['status']['machines']> {
   if (typeof machine.name !== 'string' || machine.name === '') return [];
   const address = machine.address ?? {};
-  const [open, closed] = [word(address['public']), word(address['private'])];
+  const [open, closed] = [addressIn(address['public']), addressIn(address['private'])];
   return [
     {
       name: machine.name,
@@ -149,4 +152,9 @@ function word(value: unknown): string | undefined {
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [Key in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [Key in K]?: V });
+}
+
+function addressIn(value: unknown): string | undefined {
+  const address = word(value);
+  return address !== undefined && address.length <= LONGEST_ADDRESS ? address : undefined;
 }

@@ -8,6 +8,8 @@ import { verdict, type Verdict } from './status/verdict.ts';
 
 /** Looks at an id that may be new on the service come so often at first, milliseconds. */
 const LOOK_MS = 7_500;
+/** More ids than a resource can name: those that it named before are forgotten. */
+const KEPT = 250;
 
 /** A record of the service that a resource names by its plain id. */
 export interface PlainId {
@@ -48,6 +50,8 @@ function judge(pass: IdPass, named: PlainId, read: Read<unknown>): Verdict | und
   const { resource, memory, handle } = pass;
   const { attempts, plainIds } = memory;
   const key = keyOf(named);
+  const [oldest] = plainIds.keys();
+  if (plainIds.size > KEPT && oldest !== undefined) plainIds.delete(oldest);
   if (read.kind === 'found') {
     plainIds.set(key, { isKnown: true });
     attempts.succeeded('read', key);

@@ -50,3 +50,10 @@ it('takes a blob record without url for no answer', async () => {
   const write = await client.blobs.uploadRaw({ name: 'x', bytes: Buffer.from('abc') });
   expect(write).toMatchObject({ kind: 'unknown', error: { code: 'BadAnswer' } });
 });
+
+it('takes no blob record that is larger than anybody means: it is kept', async () => {
+  const { client, port } = setup(json(200, { url: `/services/blobs/download/5f/${'x'.repeat(3_000)}` }));
+  const write = await client.blobs.uploadRaw({ name: 'x', bytes: Buffer.from('abc') });
+  expect(write).toMatchObject({ kind: 'unknown', error: { code: 'BadAnswer' } });
+  expect(port.requests[0]?.maxBytes).toBe(16_384);
+});

@@ -20,6 +20,9 @@ export interface Blobs {
   download(url: string, options?: CallOptions): Promise<Read<Uint8Array>>;
 }
 
+/** Of the record of a blob, bytes: it is kept for as long as status does not say where the file is. */
+const RECORD_BYTES = 16_384;
+
 const downloadTemplate = '/services/blobs/download/{file_id}/{file_name}';
 
 export function createBlobs(caller: Caller, decoders: Decoders): Blobs {
@@ -31,6 +34,7 @@ export function createBlobs(caller: Caller, decoders: Decoders): Blobs {
           template: '/services/blobs/upload/{file_name}',
           params: { file_name: name },
           body: { bytes, contentType: mediaType(contentType) },
+          maxBytes: RECORD_BYTES,
         },
         decoders.blob,
         options,

@@ -18,7 +18,7 @@ import {
 } from '../models/fields.ts';
 import type { InstanceRecord, InstanceServiceRecord, OperationRecord } from '../models/instance.ts';
 import type { Fields } from '../models/parse.ts';
-import { checkRecord, objectOf } from '../models/parse.ts';
+import { checkRecord, objectOf, word } from '../models/parse.ts';
 import type { PortAnswer } from '../port.ts';
 
 /** Begins to read a list; of the entries that `whole` names everything is kept. */
@@ -104,7 +104,7 @@ export function createDecoders(listBytes: number, limits: JsonLimits): Decoders 
     providers: many<ProviderRecord>(providerFields, entryParts.providers),
     blob: (answer) => {
       const value = json(answer);
-      if (!isObject(value) || typeof value['url'] !== 'string' || value['url'] === '') {
+      if (!isObject(value) || word(value['url'], 'strict') !== undefined || value['url'] === '') {
         throw new BadAnswer('the blob record has no url');
       }
       const wrong = objectOf(blobFields)(value, 'strict');

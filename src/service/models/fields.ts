@@ -1,37 +1,37 @@
 import type { Fields } from './parse.ts';
-import { anyObject, count, flag, listOf, mapOf, nullable, objectOf, text } from './parse.ts';
+import { anyObject, count, flag, listOf, mapOf, nullable, objectOf, text, word } from './parse.ts';
 
 /** What is relied on of every record. */
-const common: Fields = { uri: text, schema: text, name: text, owner: text, created: text, updated: text };
+const common: Fields = { uri: word, schema: word, name: text, owner: word, created: word, updated: word };
 
 const variables = listOf(
-  objectOf({ name: text, type: text, scope: text, required: flag, visibility: text }, 'name'),
+  objectOf({ name: text, type: text, scope: text, required: flag, visibility: word }, 'name'),
 );
-const members = listOf(objectOf({ workspace: text, role: text }));
+const members = listOf(objectOf({ workspace: word, role: word }));
 
-export const blobFields: Fields = { length: count, upload_date: text, content_type: nullable(text) };
-const event = objectOf({ url: text, ...blobFields, destination_path: text });
+export const blobFields: Fields = { length: count, upload_date: word, content_type: nullable(word) };
+const event = objectOf({ url: word, ...blobFields, destination_path: text });
 
 const version = objectOf({
-  box: text,
+  box: word,
   description: text,
   number: objectOf({ major: count, minor: count, patch: count }, 'major', 'minor', 'patch'),
-  workspace: text,
+  workspace: word,
 });
 
 export const boxFields: Fields = {
   ...common,
   description: text,
-  visibility: text,
-  automatic_updates: text,
-  organization: text,
+  visibility: word,
+  automatic_updates: word,
+  organization: word,
   variables,
   members,
   requirements: listOf(text),
   claims: listOf(text),
   events: mapOf(event),
   profile: anyObject,
-  provider_id: text,
+  provider_id: word,
   lifespan: anyObject,
   version,
 };
@@ -48,39 +48,39 @@ export const entryParts = {
   providers: ['id', 'name', 'type', 'state'],
 } as const satisfies Record<string, readonly string[]>;
 
-const machine = objectOf({ name: text, state: text, address: anyObject });
+const machine = objectOf({ name: word, state: word, address: anyObject });
 
-export const serviceFields: Fields = { type: text, id: text, machines: listOf(machine) };
+export const serviceFields: Fields = { type: word, id: word, machines: listOf(machine) };
 
 export const instanceFields: Fields = {
   ...common,
-  state: text,
-  operation: objectOf({ event: text, workspace: text, created: text }),
-  automatic_updates: text,
+  state: word,
+  operation: objectOf({ event: word, workspace: word, created: word }),
+  automatic_updates: word,
   variables,
   members,
   tags: listOf(text),
-  boxes: listOf(objectOf({ id: text })),
+  boxes: listOf(objectOf({ id: word })),
   service: objectOf(serviceFields),
-  lease: nullable(objectOf({ operation: text, expire: nullable(text), released: flag })),
+  lease: nullable(objectOf({ operation: word, expire: nullable(word), released: flag })),
 };
 
 export const activityFields: Fields = {
   text,
   level: text,
-  created: text,
+  created: word,
   box: text,
   machine: text,
-  event: text,
+  event: word,
   exit_code: count,
 };
 
 export const operationFields: Fields = {
   ...common,
-  username: text,
-  instance: text,
-  state: text,
-  workspace: text,
+  username: word,
+  instance: word,
+  state: word,
+  workspace: word,
   activity: listOf(objectOf(activityFields)),
 };
 
@@ -88,16 +88,16 @@ export const workspaceFields: Fields = {
   ...common,
   members,
   organizations: listOf(text),
-  organization: text,
-  email: text,
+  organization: word,
+  email: word,
 };
 
 export const providerFields: Fields = {
   ...common,
-  type: text,
+  type: word,
   description: text,
-  state: text,
-  organization: text,
+  state: word,
+  organization: word,
   services: listOf(anyObject),
   members,
 };

@@ -10,9 +10,20 @@ export type Check = (value: unknown, mode: Mode) => string | undefined;
  */
 export type Mode = 'strict' | 'entry';
 
+/** Characters. */
+const LONGEST_WORD = 2_048;
+
 export type Fields = Readonly<Record<string, Check>>;
 
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a string');
+/**
+ * A text that is kept or compared, such as a date or an id: no longer than any service means it, since what is kept
+ * between passes is counted by its number.
+ */
+export const word: Check = (value) =>
+  typeof value === 'string' && value.length <= LONGEST_WORD
+    ? undefined
+    : `a string of at most ${LONGEST_WORD} characters`;
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'a boolean');
 export const count: Check = (value) => (['number', 'bigint'].includes(typeof value) ? undefined : 'a number');
 export const anyObject: Check = (value) => (isObject(value) ? undefined : 'an object');
@@ -83,6 +94,8 @@ export function checkRecord(value: unknown, fields: Fields, mode: Mode, id?: str
   if (!isObject(value)) throw new BadAnswer('the record is not an object');
   const found = value['id'];
   if (typeof found !== 'string' || found === '') throw new BadAnswer('the record has no id');
+  const tooLong = word(found, mode);
+  if (tooLong !== undefined) throw new BadAnswer(`the id of the record is not ${tooLong}`);
   if (id !== undefined && found !== id) throw new BadAnswer('the record carries another id than asked for');
   for (const [name, check] of Object.entries(fields)) {
     const wrong = checkField(value, name, check, mode, false);
