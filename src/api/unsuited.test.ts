@@ -3,12 +3,12 @@ import { unsuitedInstance } from './unsuited.ts';
 
 const HUNDRED = Array.from({ length: 100 }, (_, i) => i);
 const word = (letter: string, i: number): string => `${letter}${i}`.padEnd(64, 'ab');
+const words = (letter: string): string[] => Array.from({ length: 25_000 }, (_, i) => word(letter, i));
 
 describe('what does not fit', () => {
   it('is found in no time, however many words there are, and the first few say what may be meant', () => {
     const given = HUNDRED.map((i) => ({ name: word('z', i), type: 'Text' }));
     const declared = HUNDRED.map((i) => ({ name: word('y', i), type: 'Text' }));
-    const words = (letter: string): string[] => Array.from({ length: 25_000 }, (_, i) => word(letter, i));
     const begun = performance.now();
     const box = { name: 'web', variables: declared, requirements: words('r') };
     const policyBox = { name: 'small', variables: declared, claims: words('c') };

@@ -28,7 +28,7 @@ let world: World;
 let fate: (() => 'sent' | 'lost' | 'unsent' | 'refused') | undefined;
 /** What happens before the versions are listed. */
 let beforeList: (() => Promise<void>) | undefined;
-/** How the list of versions reads. */
+/** How versions read, in the list and singly. */
 let listed: ((text: string) => string) | undefined;
 
 const REFUSAL = { status: 400, headers: {}, body: Buffer.from('{"message":"Refused"}') };
@@ -49,7 +49,8 @@ async function begin(options: WorldOptions = {}): Promise<void> {
         const isList = request.method === 'GET' && request.path.endsWith('/versions');
         if (isList) await beforeList?.();
         const answer = await port.send(request);
-        if (isList && listed !== undefined) {
+        const isOne = request.method === 'GET' && Buffer.from(answer.body).includes('"version":{');
+        if ((isList || isOne) && listed !== undefined) {
           const { status: code, headers, body } = answer;
           return { status: code, headers, body: Buffer.from(listed(Buffer.from(body).toString())) };
         }

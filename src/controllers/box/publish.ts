@@ -14,6 +14,7 @@ import { verdict, type ExtraCondition, type Verdict } from '../record/status/ver
 import type { BoxMemory } from './memory.ts';
 import {
   isOfContent,
+  isVersionOf,
   numberOf,
   publishedCondition,
   readVersions,
@@ -65,7 +66,13 @@ export async function publish(
   const seen = { versions: listed(versions.record) };
   const there = versions.record.find((one) => numberOf(one) === number);
   if (there !== undefined)
-    return judge(pass, draft, there, { attempt, seen, isUnsent: sent?.outcome === 'unsent' });
+    return judge(pass, draft, there, {
+      of: record.id,
+      number,
+      attempt,
+      seen,
+      isUnsent: sent?.outcome === 'unsent',
+    });
 
   if (noted !== undefined && sent?.outcome === 'unknown') {
     const from = concludesFrom(sent.seenAt, handle.poll.lagWindowMs);
@@ -137,7 +144,7 @@ async function send(
     return pending(said, { ...seen, publishing: undefined });
   }
   const { record: made } = write;
-  if (made === undefined || made.id === record.id || numberOf(made) !== number) {
+  if (made === undefined || !isVersionOf(record.id, made) || numberOf(made) !== number) {
     // It was taken, and which record it is says the list only, if it is one.
     memory.attempts.accepted(attempt.aspect, attempt.fingerprint);
     return pending({ ...making(number), recheckAfterMs: LOOK_MS }, seen);
@@ -148,6 +155,17 @@ async function send(
   ]);
 }
 
+/** What a version is judged by. */
+interface Judged {
+  /** The id of the box. */
+  of: string;
+  number: string;
+  attempt: Attempt;
+  seen: StatusFields<Box>;
+  /** What is noted of it was never sent. */
+  isUnsent: boolean;
+}
+
 /**
  * A version of the number is there: of this content, of what was noted before, or somebody else's. What was noted and
  * never sent made none.
@@ -155,12 +173,20 @@ async function send(
 async function judge(
   pass: BoxPass,
   draft: Draft,
-  there: BoxRecord,
-  { attempt, seen, isUnsent }: { attempt: Attempt; seen: StatusFields<Box>; isUnsent: boolean },
+  { id }: Pick<BoxRecord, 'id'>,
+  { of, number, attempt, seen, isUnsent }: Judged,
 ): Promise<Convergence<Box>> {
+  const { priority, signal } = pass;
   const { publishing: noted } = pass.resource.status;
-  const number = numberOf(there) ?? '';
   const { attempts, aspect, fingerprint } = attempt;
+  // Lists say little of each.
+  const read = await pass.handle.client.boxes.read(id, { priority, signal });
+  if (read.kind === 'unknown') return pending(failed(read.error, attempt), seen);
+  if (read.kind === 'missing' || !isVersionOf(of, read.record) || numberOf(read.record) !== number) {
+    const message = `The service lists version ${number} of the box and shows no such record: it is asked again`;
+    return pending(attempts.failed(aspect, fingerprint, verdict('Unknown', message)), seen);
+  }
+  const there = read.record;
   const { urlOf } = planOf(pass, there, draft);
   const same = await isOfContent(there, draft, pass, urlOf);
   if (same.kind === 'unknown') return pending(failed(same.error, attempt), seen);

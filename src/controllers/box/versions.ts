@@ -17,7 +17,14 @@ export const VERSIONS_SHOWN = 10;
 /** A version's number as people write it; undefined where a record has none. */
 export function numberOf({ version }: Pick<BoxRecord, 'version'>): string | undefined {
   const { major, minor, patch } = version?.number ?? {};
-  return major === undefined ? undefined : [major, minor, patch].map((part) => part ?? 0).join('.');
+  if (major === undefined) return undefined;
+  const parts = [major, minor, patch].map((part) => part ?? 0);
+  return parts.every((part) => Number.isSafeInteger(part) && part >= 0) ? parts.join('.') : undefined;
+}
+
+/** Whether a record is a version of a box: one of its own, which does not say that it is another box's. */
+export function isVersionOf(box: string, { id, version }: Pick<BoxRecord, 'id' | 'version'>): boolean {
+  return id !== box && version !== undefined && (version.box === undefined || version.box === box);
 }
 
 /** The number as it travels. */
@@ -41,11 +48,14 @@ function newer(a: string, b: string): number {
 }
 
 /** Reads which versions there are. */
-export function readVersions(
+export async function readVersions(
   { handle, priority, signal }: BoxPass,
   id: string,
 ): Promise<Read<readonly BoxRecord[]>> {
-  return handle.client.boxes.versions(id, { priority, signal });
+  const read = await handle.client.boxes.versions(id, { priority, signal });
+  return read.kind === 'found'
+    ? { ...read, record: read.record.filter((one) => isVersionOf(id, one)) }
+    : read;
 }
 
 /** How the version that is declared stands to the content in place; `made` is what is known of it. */

@@ -85,6 +85,10 @@ export function boxUnchanged(entry: BoxRecord, known: BoxRecord): boolean {
 
 /** Whether a record is of the type that a kind stands for; the schema's last word tells (never whole URIs). */
 export function misfitOf(record: BoxRecord, type: BoxType): Misfit | undefined {
+  const of = record.version?.box;
+  if (of !== undefined && of !== record.id) {
+    return { kind: 'misfit', why: `it is a version of box ${of}, and versions never change: name that box` };
+  }
   const last = record.schema?.split('/').at(-1);
   if (last === type) return undefined;
   return { kind: 'misfit', why: `it is a box of type "${last ?? 'unknown'}", not "${type}"` };

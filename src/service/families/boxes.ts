@@ -13,7 +13,7 @@ export interface Boxes {
   /** Makes a version of the body, which says its number; answers it, a record of its own (service-behaviour.md 3). */
   publish(id: string, body: BoxBody | BoxRecord, options?: CallOptions): Promise<Write<BoxRecord>>;
   remove(id: string, options?: CallOptions): Promise<Write<undefined>>;
-  /** Newest first; empty when the box has no version. */
+  /** Id and version of each, newest first, a thousand at the most; empty when the box has no version. */
   versions(id: string, options?: CallOptions): Promise<Read<readonly BoxRecord[]>>;
 }
 

@@ -21,6 +21,9 @@ import type { Fields } from '../models/parse.ts';
 import { checkRecord, objectOf, word } from '../models/parse.ts';
 import type { PortAnswer } from '../port.ts';
 
+/** So many versions of a box are looked at: nobody makes as many, and a service may say anything. */
+const VERSIONS_KEPT = 1_000;
+
 /** Begins to read a list; of the entries that `whole` names everything is kept. */
 export type ListDecoder<Entry> = (whole?: (id: string) => boolean) => ListReading<Entry>;
 
@@ -31,7 +34,7 @@ export interface Decoders {
   /** With an id: the record must carry it. */
   box(id?: string): Decoder<BoxRecord>;
   boxes: ListDecoder<BoxRecord>;
-  /** With everything that the entries hold. */
+  /** The first of them, which are the newest. */
   versions: ListDecoder<BoxRecord>;
   instance(id?: string): Decoder<InstanceRecord>;
   instances: ListDecoder<InstanceRecord>;
@@ -64,18 +67,21 @@ export function createDecoders(listBytes: number, limits: JsonLimits): Decoders 
     (answer) =>
       checkRecord(json(answer), fields, 'strict', id) as T;
   const many =
-    <T extends AnyRecord>(fields: Fields, parts?: readonly string[]): ListDecoder<T> =>
-    (whole) =>
-      new ListReading<T>(limits, (entry) => {
+    <T extends AnyRecord>(fields: Fields, parts?: readonly string[], most = Infinity): ListDecoder<T> =>
+    (whole) => {
+      let left = most;
+      return new ListReading<T>(limits, (entry) => {
         // An entry without an id spoils the whole, since it could be any record.
         const record = checkRecord(entry, fields, 'entry');
+        if (left-- <= 0) return undefined;
         return (parts === undefined || whole?.(record.id) === true ? record : partsOf(record, parts)) as T;
       });
+    };
   return {
     listBytes,
     box: (id) => one<BoxRecord>(boxFields, id),
     boxes: many<BoxRecord>(boxFields, entryParts.boxes),
-    versions: many<BoxRecord>(boxFields),
+    versions: many<BoxRecord>(boxFields, entryParts.versions, VERSIONS_KEPT),
     instance: (id) => one<InstanceRecord>(instanceFields, id),
     instances: many<InstanceRecord>(instanceFields, entryParts.instances),
     ifInstance: (id) => (answer) => {

@@ -42,6 +42,7 @@ export const boxFields: Fields = {
  */
 export const entryParts = {
   boxes: ['id', 'uri', 'schema', 'name', 'owner', 'created', 'updated'],
+  versions: ['id', 'version'],
   instances: ['id', 'uri', 'schema', 'name', 'owner', 'created', 'updated', 'state', 'operation', 'tags'],
   operations: ['id', 'created', 'updated', 'state', 'username', 'operation'],
   workspaces: ['id', 'schema', 'name', 'email'],
