@@ -86,6 +86,13 @@ const PLANS: Readonly<Record<string, Plan>> = {
       { do: 'delete', kind: 'Instance', name: 'web-eu' },
     ],
   },
+  'a box that is hidden until two others are made is taken back, and none is left': {
+    opening: 'nothing',
+    steps: [
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'delete', kind: 'PolicyBox', name: 'small' },
+    ],
+  },
   'an instance that comes back while its box is being deleted is taken back': {
     opening: 'an instance',
     steps: [

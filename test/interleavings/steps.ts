@@ -167,7 +167,7 @@ export function inWords(step: Step): string {
     case 'lists trail':
       return `lists trail by ${step.polls} polls`;
     case 'reads trail':
-      return `for ${step.seconds} s a read of a record shows it as it is now`;
+      return `for ${step.seconds} s reads show records as they are now`;
     case 'cluster':
       return `the API server answers ${step.with} to writes of ${step.write}, ${step.times === FOR_EVER ? 'for ever' : `${step.times} times`}`;
     case 'mute':

@@ -31,6 +31,9 @@ export const CALLS = {
 
 export type CallName = keyof typeof CALLS;
 
+/** Reads that may trail. */
+const TRAILING: readonly CallName[] = ['read instance', 'read box', 'list'];
+
 /** What the service answers, beside what it does. */
 export type Answer =
   | 400
@@ -94,7 +97,7 @@ export class Weather {
     { to: 'everything' | 'instances' | 'boxes'; with: 404 | 403; lists: boolean; until: number } | undefined;
 
   #upons: Upon[] = [];
-  /** The GET of each record that was sent last, service by service. */
+  /** The GETs of records and lists that were sent last, service by service. */
   readonly #reads = new Map<ServicePort, Map<string, PortRequest>>();
   /** What those answered when reads began to trail. */
   #trailing:
@@ -134,7 +137,7 @@ export class Weather {
     else this.#silentUntil = until;
   }
 
-  /** Until {@link clock} says `until`, a read of one record answers what the record is now. */
+  /** Until {@link clock} says `until`, reads of records answer what they are now. */
   trail(until: number): void {
     const answers = new Map(
       [...this.#reads].map(([port, reads]) => [
@@ -215,9 +218,9 @@ export class Weather {
     return this.#odd(this.#withoutHidden(given, text), text);
   }
 
-  /** What a read of one record answers while reads trail. */
+  /** What a read answers while reads trail. */
   async #asItWas(port: ServicePort, request: PortRequest, text: string): Promise<PortAnswer | undefined> {
-    if (!CALLS['read instance'].test(text) && !CALLS['read box'].test(text)) return undefined;
+    if (!TRAILING.some((call) => CALLS[call].test(text))) return undefined;
     this.#reads.set(port, (this.#reads.get(port) ?? new Map<string, PortRequest>()).set(text, request));
     if (this.#clock.monotonic() >= (this.#trailing?.until ?? 0)) this.#trailing = undefined;
     return this.#trailing?.answers.get(port)?.get(text);

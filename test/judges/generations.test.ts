@@ -37,3 +37,20 @@ it('counts from a start, from when the API server could be reached again, and fr
   trial.seconds += 14;
   expect(trial.end()).toEqual([]);
 });
+
+it('waits for the answer to a call of its pass, and longer after each refusal of the API server', () => {
+  const call = trial.begins('GET', '/services/boxes/b1', { by: 'boxes shop/web' });
+  trial.seconds = 24;
+  trial.ends(call);
+  trial.seconds = 38;
+  trial.patch('boxes', { status: { observedGeneration: 2 } }, { status: 403 });
+  trial.seconds = 900;
+  trial.patch('boxes', { status: { observedGeneration: 2 } });
+  expect(trial.end()).toEqual([]);
+});
+
+it('does not wait for ever after a refusal', () => {
+  trial.patch('boxes', { status: { observedGeneration: 2 } }, { status: 403 });
+  trial.seconds = 940;
+  expect(trial.end()).toEqual(['boxes shop/web, generation 2: not spoken of for 940.0 s']);
+});

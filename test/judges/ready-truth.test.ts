@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { Shown } from '../support/world.ts';
 import { readyTruth } from './ready-truth.ts';
 import { ENDPOINT, stored, Trial } from './trial.ts';
 
@@ -21,6 +22,7 @@ const declared = (spec: Record<string, unknown>, generation = 1): void =>
     'instances',
     stored({ metadata: { generation }, spec, status: { id: 'i-1', home: { endpoint: ENDPOINT } } }),
   );
+const current = (): Shown => trial.stored('instances');
 const ready = (observedGeneration = 1): void =>
   trial.patch('instances', { status: { observedGeneration, conditions: READY } });
 
@@ -29,6 +31,33 @@ it('takes Ready for what the record holds, and for what it held before somebody 
   ready();
   holds([], []);
   trial.patch('instances', { status: { phase: 'Online' } });
+  expect(trial.said).toEqual([]);
+});
+
+it('takes Ready for what the record held before somebody changes it by hand, and status speaks', () => {
+  declared({ tags: ['red'] }, 2);
+  holds([], ['red']);
+  trial.judge.byHand?.();
+  holds([], []);
+  ready(2);
+  expect(trial.said).toEqual([]);
+});
+
+it('takes what others have changed for drift where a generation between was never spoken of', () => {
+  declared({ tags: ['blue'], driftPolicy: 'Ignore' });
+  ready();
+  holds([], []);
+  trial.store('instances', {
+    ...current(),
+    metadata: { ...current().metadata, generation: 2 },
+    spec: { tags: [], driftPolicy: 'Ignore' },
+  });
+  trial.store('instances', {
+    ...current(),
+    metadata: { ...current().metadata, generation: 3 },
+    spec: { tags: ['blue'], driftPolicy: 'Ignore' },
+  });
+  ready(3);
   expect(trial.said).toEqual([]);
 });
 

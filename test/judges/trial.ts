@@ -74,6 +74,13 @@ export class Trial {
     this.judge.changed?.({ at: this.#ms, resource, key, now: object, before });
   }
 
+  /** An object as it is stored. */
+  stored(resource: string, name = 'web'): Shown {
+    const found = this.#objects.get(resource)?.get(`shop/${name}`);
+    if (found === undefined) throw new Error(`no ${resource} ${name}`);
+    return found;
+  }
+
   /** Somebody deletes an object, and nothing holds it. */
   drop(resource: string, name = 'web'): void {
     const objects = this.#objects.get(resource);

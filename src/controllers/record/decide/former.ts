@@ -23,8 +23,7 @@ export function decideFound<Rec, Desired>(
   if (only !== undefined && others.length + again.length === 0) {
     // Only ids out of status are ever given up: what is only claimed gets there first, and nothing is sent for it.
     const { claim } = seen;
-    const isNoted = claim.kind !== 'mine' || former.some(({ id }) => id === claim.id);
-    if (!seen.statusId && !isNoted) return { do: 'noteId', id: claim.id };
+    if (!seen.statusId && claim.kind === 'mine') return { do: 'noteId', id: claim.id };
     if (seen.statusId) return { do: 'takeBack', back: only, instead: record, isChosen: false };
   }
   const chosen = again.find((one) => one.former.id === adopt && isDecidedBy(one.former, adopt));

@@ -76,7 +76,11 @@ export class Formers<R extends ManagedResource, Rec extends AnyRecord, Desired, 
     } & { gone: string[] };
     let open: Verdict | undefined;
     let recheckAfterMs = Infinity;
+    const claim = this.#claims.judge(resource);
+    const claimed = claim.kind === 'mine' ? claim.id : undefined;
     for (const former of formerOf(resource)) {
+      // The record that it has again is none of the earlier ones: status says so soon.
+      if (former.id === claimed && resource.status.id === undefined) continue;
       // Another service knows nothing of it, and what another resource here holds is that one's business.
       if (former.endpoint !== pass.handle.endpoint) continue;
       const found =

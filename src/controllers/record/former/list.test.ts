@@ -38,6 +38,8 @@ describe('the list of earlier records', () => {
 
   it('loses what is the own record again, and nothing else of it is taken back unasked after that', () => {
     expect(next([one('n'), one('a')])).toEqual([one('a', { replacedAt: '2026-01-02T00:00:00Z' })]);
+    // What was there before it, and before that was never Ready, may still be taken back.
+    expect(next([one('a'), one('n')])).toEqual([one('a')]);
     expect(
       nextFormer([one('n')], {
         own: 'n',

@@ -52,8 +52,10 @@ export function isDecidedBy({ seenAt, seenWith }: Former, adopt: string | undefi
 /** The list as it shall be after a pass over the record that the resource has now; undefined: none is left. */
 export function nextFormer(former: readonly Former[], news: FormerNews): Former[] | undefined {
   const { own, gone, noted, again, adopt, isUp, now } = news;
-  // Two of them were never Ready one after the other, and the first is the resource's record again.
-  const replaces = isUp || former.some(({ id }) => id === own);
+  // Two of them were never Ready one after the other, and the earlier one is the resource's record again.
+  const ownAt = former.findIndex(({ id }) => id === own);
+  const replaces = ({ id }: Former): boolean =>
+    isUp || (ownAt >= 0 && former.findIndex((one) => one.id === id) > ownAt);
   const next = former
     .filter(({ id }) => id !== own && !gone.includes(id))
     .map((old) => {
@@ -61,7 +63,9 @@ export function nextFormer(former: readonly Former[], news: FormerNews): Former[
       const isBack = again.includes(one.id);
       if (one.why === 'Surplus') return one;
       const replaced =
-        one.replacedAt === undefined && (replaces || isBack) ? { ...one, replacedAt: rfc3339(now) } : one;
+        one.replacedAt === undefined && (replaces(one) || isBack)
+          ? { ...one, replacedAt: rfc3339(now) }
+          : one;
       if (!isBack) return replaced;
       if (isDecidedBy(one, adopt) && adopt === own) {
         return { ...replaced, why: 'Surplus' as const, since: rfc3339(now) };
