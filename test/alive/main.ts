@@ -15,6 +15,8 @@ import { applyKinds, Bench } from '../bench/bench.ts';
 import { eventually } from '../support/eventually.ts';
 import { typeOfKind } from '../support/world.ts';
 import { headOf, isAlive, rowOf } from './rows.ts';
+import { ANSWER_SHAPES } from './answer-shapes.ts';
+import { AUTHOR_SHAPES } from './author-shapes.ts';
 import { SHAPES } from './shapes.ts';
 import { AliveWorld, chartLimits } from './world.ts';
 
@@ -29,7 +31,8 @@ const { values } = parseArgs({
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const profile = values['cpu-prof'];
 const only = values.only?.split(',');
-const shapes = SHAPES.filter(({ name }) => only === undefined || only.includes(name));
+const all = [...SHAPES, ...ANSWER_SHAPES, ...AUTHOR_SHAPES];
+const shapes = all.filter(({ name }) => only === undefined || only.includes(name));
 const limits = chartLimits();
 const folder = mkdtempSync(join(tmpdir(), 'boxwright-alive-'));
 const main = await bundle(join(folder, 'bundle'));

@@ -15,14 +15,20 @@ export interface Shape {
   meanwhile?(world: AliveWorld): Promise<void>;
 }
 
-const MB = 1_000_000;
+export const MB = 1_000_000;
 /** The list of boxes, which every Box is looked for in. */
-const isList = (path: string): boolean => path.endsWith('/boxes') && path.startsWith('/services/workspaces/');
-const isRecord = (method: string, path: string): boolean =>
+export const isList = (path: string): boolean =>
+  path.endsWith('/boxes') && path.startsWith('/services/workspaces/');
+export const isRecord = (method: string, path: string): boolean =>
   method === 'GET' && path.startsWith('/services/boxes/') && path.split('/').length === 4;
 
 /** A few Boxes over a service that answers so. */
-function answers(name: string, what: string, malice: Malice, { seconds = 45, boxes = 20 } = {}): Shape {
+export function answers(
+  name: string,
+  what: string,
+  malice: Malice,
+  { seconds = 45, boxes = 20 } = {},
+): Shape {
   return {
     name,
     what,
@@ -35,9 +41,9 @@ function answers(name: string, what: string, malice: Malice, { seconds = 45, box
   };
 }
 
-const FAST = { pace: { requestsPerSecond: 200, burst: 200, inFlight: 32 } };
+export const FAST = { pace: { requestsPerSecond: 200, burst: 200, inFlight: 32 } };
 
-function* many(count: number, make: (index: number) => KubeObject): Generator<KubeObject> {
+export function* many(count: number, make: (index: number) => KubeObject): Generator<KubeObject> {
   for (let i = 0; i < count; i++) yield make(i);
 }
 

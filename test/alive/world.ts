@@ -128,6 +128,11 @@ export class AliveWorld implements AsyncDisposable {
     await this.#make(objects);
   }
 
+  /** Changes an object of the hostile namespace, as a merge patch. */
+  async patch(kind: Parameters<typeof typeOfKind>[0], name: string, patch: object): Promise<void> {
+    await this.#client.mergePatch(typeOfKind(kind), { namespace: this.namespace, name }, patch);
+  }
+
   /**
    * Runs the operator over what there is, and what `meanwhile` does, for so long; sees what becomes of it. One that
    * ends is started again, as a kubelet would.
@@ -212,7 +217,7 @@ export class AliveWorld implements AsyncDisposable {
 
   async #reasons(): Promise<string> {
     const counts = new Map<string, number>();
-    for (const kind of ['Connection', 'Box', 'Instance'] as const) {
+    for (const kind of ['Connection', 'Box', 'PolicyBox', 'Instance'] as const) {
       const items = await this.#client.list<Shown & KubeObject>(typeOfKind(kind), {
         namespace: this.namespace,
         pageSize: 50,

@@ -165,7 +165,9 @@ function fitList(node: Node, value: readonly unknown[], place: Place): unknown[]
   const { items, maxItems = Infinity } = node;
   if (items === undefined) return [...value];
   const before = place.misfits.length;
-  const fitted = value
+  // Each text that shows is searched for secrets: of a service's thousands those are that may come to show.
+  const looked = place.shown ? value.slice(0, maxItems * LOOKED) : value;
+  const fitted = looked
     .map((item, index) => fitNode(items, item, { ...place, path: `${place.path}[${index}]` }))
     .filter((item) => item !== undefined);
   // One misfit says enough of a list of hundreds.
@@ -173,8 +175,11 @@ function fitList(node: Node, value: readonly unknown[], place: Place): unknown[]
   const distinct = distinctItems(node, fitted, place);
   if (distinct.length <= maxItems) return distinct;
   if (!place.shown) return unfit(place, `has ${distinct.length} entries, and ${maxItems} fit`);
-  return bounded(node, distinct, maxItems);
+  return bounded(node, distinct, maxItems, value.length - looked.length);
 }
+
+/** Of a list that only shows, so many times as many items are looked at as it may have: some may stand twice. */
+const LOOKED = 4;
 
 /** What stands twice stands once; of those that share a key only, the later get another one. */
 function distinctItems(node: Node, items: readonly unknown[], place: Place): unknown[] {
@@ -237,9 +242,9 @@ function renamed(
   return named;
 }
 
-/** The first items; where an item can be a mere word, the last one says how many are left out. */
-function bounded(node: Node, items: readonly unknown[], maxItems: number): unknown[] {
-  const word = `… and ${items.length - maxItems + 1} more`;
+/** The first items; where an item can be a mere word, the last one says how many are left out, with those not looked at. */
+function bounded(node: Node, items: readonly unknown[], maxItems: number, unseen: number): unknown[] {
+  const word = `… and ${items.length + unseen - maxItems + 1} more`;
   const item = node.items as Node;
   const [key, ...others] = node['x-kubernetes-list-map-keys'] ?? [];
   const demanded = Object.entries(item.properties ?? {})

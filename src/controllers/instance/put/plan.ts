@@ -46,8 +46,9 @@ export function planPut(
   const before = record.variables ?? [];
   const variables = mergeVariables({ current: before, managed: managed.variables, desired });
   const differing = variableDifferences(before, variables);
-  const missing = tags.filter((tag) => !current.includes(tag));
-  const gone = current.filter((tag) => !tags.includes(tag));
+  const [have, want] = [new Set(current), new Set(tags)];
+  const missing = tags.filter((tag) => !have.has(tag));
+  const gone = current.filter((tag) => !want.has(tag));
   const keys = new Set(before.map(({ name, scope }) => variableKey(name, scope)));
   const secrets = new Map(
     declared.variables.flatMap(({ key, secret, wire }) =>

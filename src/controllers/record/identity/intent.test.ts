@@ -68,3 +68,8 @@ describe('a create of unknown outcome', () => {
     }
   });
 });
+
+it('that is deeper than anybody can walk through says that something may have been sent, and nothing else', () => {
+  const deep = `{"seal":"k/h","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect(parseIntent(deep, NOW, SEAL)).toEqual({ at: NOW, try: 1, skip: [] });
+});

@@ -63,16 +63,11 @@ export function parseIntent(
 ): CreateIntent | undefined {
   if (text === undefined) return undefined;
   const fallback: CreateIntent = { at: now, try: 1, skip: [] };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return fallback; // damaged by hand: the outcome of whatever it stood for is unknown
-  }
-  if (value === null || typeof value !== 'object') return fallback;
-  const { seal, ...body } = value as Record<string, unknown>;
+  const read = readSealed(text, holds);
+  if (read === undefined) return fallback;
+  const { body, isSealed } = read;
   const tries = typeof body.try === 'number' && Number.isSafeInteger(body.try) && body.try > 0 ? body.try : 1;
-  if (typeof seal !== 'string' || !holds(seal, canonicalJson(body))) return { ...fallback, try: tries };
+  if (!isSealed) return { ...fallback, try: tries };
   return {
     at: typeof body.at === 'string' && !Number.isNaN(Date.parse(body.at)) ? body.at : now,
     try: tries,
@@ -85,6 +80,21 @@ export function parseIntent(
     ...(isNote(body.lease) ? { lease: body.lease } : {}),
     ...readPlace(body.place),
   };
+}
+
+/** Undefined for what is no JSON object, or none that anybody can walk through: it was damaged or made up by hand. */
+function readSealed(
+  text: string,
+  holds: IntentSeal['holds'],
+): { body: Record<string, unknown>; isSealed: boolean } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value === null || typeof value !== 'object') return undefined;
+    const { seal, ...body } = value as Record<string, unknown>;
+    return { body, isSealed: typeof seal === 'string' && holds(seal, canonicalJson(body)) };
+  } catch {
+    return undefined;
+  }
 }
 
 function readPlace(value: unknown): { place?: Place } {

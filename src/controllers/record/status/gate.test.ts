@@ -138,3 +138,24 @@ test('a token that is too long is kept as its hash, the same for whoever compare
   expect(tokenOf('a'.repeat(257))).not.toBe(tokenOf('a'.repeat(258)));
   expect([tokenOf(''), tokenOf(undefined)]).toEqual([undefined, undefined]);
 });
+
+describe('a list that only shows', () => {
+  const machines = Array.from({ length: 12_000 }, (_, i) => ({ name: `m${i % 11_000}`, state: 'done' }));
+
+  it('is searched for secrets as far as it may come to show', () => {
+    let searched = 0;
+    const mask = (text: string): string => {
+      searched += 1;
+      return text;
+    };
+    const { status } = fitStatus<Record<string, unknown>>('Instance', { ...BEFORE, machines }, BEFORE, mask);
+    expect(status['machines']).toHaveLength(50);
+    expect(searched).toBeLessThan(1_000);
+  });
+
+  it('says how many are left out, with those that nobody looked at', () => {
+    const stack = Array.from({ length: 5_000 }, (_, i) => `box-${i}`);
+    const shown = fitted('Box', { stack })['stack'] as string[];
+    expect([shown.length, shown.at(-1)]).toEqual([100, '… and 4901 more']);
+  });
+});
