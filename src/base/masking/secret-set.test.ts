@@ -1,4 +1,4 @@
-import { assert, constantFrom, property, string, tuple } from 'fast-check';
+import { array, assert, constantFrom, integer, nat, oneof, property, string, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ENCODINGS } from '../../../test/support/encodings.ts';
 import { sha256Base32 } from '../hash.ts';
@@ -140,5 +140,44 @@ describe('the values that are known', () => {
 
   it('are no words that stand in any text', () => {
     expect(knowing('abc', '', ' \n ').mask('abc')).toBe('abc');
+  });
+
+  it('are found as before, and no others, after some were forgotten', () => {
+    // Many begin alike, some are each other's reverse, and some stand in others.
+    const text = oneof(
+      string({ unit: constantFrom('a', 'b', ' '), minLength: 4, maxLength: 30 }),
+      integer({ max: 40, min: 0 }).map((n) => `begins-all-alike-${n}`),
+      constantFrom('a+b(c)*[d]', '.*.*.*', '^$^$', 'x'.repeat(80), 'abcd', 'dcba', 'xabcdx'),
+    );
+    assert(
+      property(array(text, { minLength: 1, maxLength: 60 }), nat(60), (all, times) => {
+        const set = new SecretSet();
+        for (const value of all) set.note(value);
+        for (let i = 0; i < times; i += 1) set.forgetOldest();
+        for (const value of all.slice(-1)) set.note(value);
+        const known = (all.at(-1) ?? '').replaceAll(/\s+/g, ' ').trim();
+        expect(set.mask(`is ${known}!`).includes(known)).toBe(known.length < 4);
+        for (const _ of all) set.forgetOldest();
+        expect([set.characters, set.mask(all.join(' '))]).toEqual([0, all.join(' ')]);
+      }),
+    );
+  });
+
+  it('take no time of others, and the event loop is not held while some are forgotten', () => {
+    const known = new KnownSecrets();
+    for (let i = 0; i < 10_000; i += 1) known.of(`evil/c-${i}`).note(`${i}-`.padEnd(220, `${i * 7_919}`));
+    const set = known.of('shop/main');
+    const before = workedMs();
+    for (let i = 0; i < 200; i += 1) set.note(`a-line-of-a-file-of-the-shop-${i}`);
+    expect(known.mask('shop/main', 'a-line-of-a-file-of-the-shop-7')).toBe(MASK);
+    expect(workedMs() - before).toBeLessThan(200);
+    let slowest = 0;
+    for (let i = 0; i < 500; i += 1) {
+      const begun = workedMs();
+      set.note(`${i}`.padEnd(8_192, `${i * 7_919} `));
+      set.mask('some text');
+      slowest = Math.max(slowest, workedMs() - begun);
+    }
+    expect(slowest).toBeLessThan(200);
   });
 });

@@ -23,6 +23,8 @@ const PIECE = 64;
 const BOUNDARY = /[\s=:,;"'@/|<>(){}[\]&?]+/g;
 /** An escape that a cut ends in has so many units that say nothing any more. */
 const CUT_ESCAPE = 8;
+/** One of so many values is forgotten at a time. */
+const FORGOTTEN = 16;
 /** Where more pieces than this begin alike, a whole piece is masked without a look at them. */
 const ALIKE = 8;
 
@@ -35,14 +37,13 @@ export class SecretSet {
   /** As noted, the latest last. */
   readonly #values = new Set<string>();
   #characters = 0;
-  /** Undefined after something was forgotten: made anew when it is needed. */
-  #index: Index | undefined = new Index();
+  readonly #index = new Index();
 
-  readonly #onGrown: () => void;
+  readonly #onChange: (characters: number) => void;
 
-  /** @param onGrown - hears that there is one value more. */
-  constructor(onGrown: () => void = () => undefined) {
-    this.#onGrown = onGrown;
+  /** @param onChange - hears by how many units there are more or fewer. */
+  constructor(onChange: (characters: number) => void = () => undefined) {
+    this.#onChange = onChange;
   }
 
   /** Units of all values. */
@@ -64,15 +65,15 @@ export class SecretSet {
     }
   }
 
-  /** Forgets a quarter of the values, those noted longest ago, and one at the least. */
+  /** Forgets some of the values, those noted longest ago, and one at the least: few, since each takes its time. */
   forgetOldest(): void {
-    let left = Math.ceil(this.#values.size / 4);
+    let left = Math.ceil(this.#values.size / FORGOTTEN);
     for (const value of this.#values) {
       if (left-- === 0) break;
       this.#values.delete(value);
-      this.#characters -= value.length;
+      this.#index.remove(value);
+      this.#grow(-value.length);
     }
-    this.#index = undefined;
   }
 
   /**
@@ -82,7 +83,6 @@ export class SecretSet {
    */
   mask(text: string, isCut = text.length > LONGEST_TEXT): string {
     if (this.#values.size === 0) return text;
-    this.#index ??= new Index(this.#values);
     const index = this.#index;
     const source = text.slice(0, LONGEST_TEXT);
     const hidden = new Uint8Array(source.length);
@@ -103,28 +103,46 @@ export class SecretSet {
       return;
     }
     this.#values.add(text);
-    this.#characters += text.length;
-    this.#index?.add(text);
-    this.#onGrown();
+    this.#index.add(text);
+    this.#grow(text.length);
   }
+
+  #grow(characters: number): void {
+    this.#characters += characters;
+    this.#onChange(characters);
+  }
+}
+
+/** Pieces that begin alike. */
+interface Alike {
+  /** How often each stands in a value. */
+  counts: Map<string, number>;
+  /** Further ones, which are only counted. */
+  others: number;
 }
 
 /** Finds values, and reversed ones, in texts. */
 class Index {
-  /** The first units of every value. */
-  readonly #beginnings = new Set<string>();
-  /** Values of less than {@link HEAD} units. */
-  readonly #short = new Set<string>();
+  /** The first units of every value, and how often they are that. */
+  readonly #beginnings = new Map<string, number>();
+  /** Values of less than {@link HEAD} units; two may be each other's reverse. */
+  readonly #short = new Map<string, number>();
   /** Pieces of the others by their heads. */
-  readonly #pieces = new Map<string, Set<string>>();
-
-  constructor(values: Iterable<string> = []) {
-    for (const value of values) this.add(value);
-  }
+  readonly #pieces = new Map<string, Alike>();
 
   add(value: string): void {
-    this.#addOne(value);
-    this.#addOne(Array.from(value).toReversed().join(''));
+    this.#change(value, 1);
+  }
+
+  /** Takes away what was added once. */
+  remove(value: string): void {
+    this.#change(value, -1);
+  }
+
+  #change(value: string, by: 1 | -1): void {
+    for (const one of [value, Array.from(value).toReversed().join('')]) {
+      for (const piece of piecesOf(one)) this.#changePiece(piece, by);
+    }
   }
 
   /** Whether some value can begin in the text. */
@@ -156,8 +174,8 @@ class Index {
     }
     const pieces = this.#pieces.get(text.slice(at, at + HEAD));
     if (pieces === undefined) return longest;
-    if (pieces.size > ALIKE) return most;
-    for (const piece of pieces) {
+    if (pieces.others > 0) return most;
+    for (const piece of pieces.counts.keys()) {
       let length = HEAD;
       while (length < most && length < piece.length && text[at + length] === piece[length]) length += 1;
       longest = Math.max(longest, length);
@@ -165,28 +183,41 @@ class Index {
     return longest;
   }
 
-  #addOne(value: string): void {
-    if (value.length < HEAD) {
-      this.#beginnings.add(value.slice(0, SHORTEST_SECRET));
-      this.#short.add(value);
+  #changePiece(piece: string, by: 1 | -1): void {
+    count(this.#beginnings, piece.slice(0, SHORTEST_SECRET), by);
+    if (piece.length < HEAD) {
+      count(this.#short, piece, by);
       return;
     }
-    const last = Math.max(value.length - PIECE, 0);
-    for (let start = 0; start < last; start += PIECE / 2) this.#addPiece(value.slice(start, start + PIECE));
-    this.#addPiece(value.slice(last));
-    for (const { 0: run, index } of value.matchAll(BOUNDARY)) {
-      const start = index + run.length;
-      if (start + HEAD <= value.length) this.#addPiece(value.slice(start, start + PIECE));
-    }
-  }
-
-  #addPiece(piece: string): void {
-    this.#beginnings.add(piece.slice(0, SHORTEST_SECRET));
     const head = piece.slice(0, HEAD);
-    const pieces = this.#pieces.get(head);
-    if (pieces === undefined) this.#pieces.set(head, new Set([piece]));
-    else if (pieces.size <= ALIKE) pieces.add(piece);
+    const alike: Alike = this.#pieces.get(head) ?? { counts: new Map(), others: 0 };
+    this.#pieces.set(head, alike);
+    const isKnown = alike.counts.has(piece);
+    if (by === 1 ? isKnown || alike.counts.size < ALIKE : isKnown) count(alike.counts, piece, by);
+    else alike.others += by;
+    if (alike.counts.size === 0 && alike.others === 0) this.#pieces.delete(head);
   }
+}
+
+/** A value in pieces; a short one is its only one. */
+function* piecesOf(value: string): Generator<string> {
+  if (value.length < HEAD) {
+    yield value;
+    return;
+  }
+  const last = Math.max(value.length - PIECE, 0);
+  for (let start = 0; start < last; start += PIECE / 2) yield value.slice(start, start + PIECE);
+  yield value.slice(last);
+  for (const { 0: run, index } of value.matchAll(BOUNDARY)) {
+    const start = index + run.length;
+    if (start + HEAD <= value.length) yield value.slice(start, start + PIECE);
+  }
+}
+
+function count(counts: Map<string, number>, text: string, by: 1 | -1): void {
+  const now = (counts.get(text) ?? 0) + by;
+  if (now === 0) counts.delete(text);
+  else counts.set(text, now);
 }
 
 function withMarks(source: string, hidden: Uint8Array): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../base/masking/known-secrets.ts';
 import { settle, VirtualClock } from '../../base/virtual-clock.ts';
 import { createServiceClient } from '../client.ts';
 import type { ServiceClient } from '../client.ts';
@@ -234,4 +235,21 @@ describe('a fixed token', () => {
       expect(logins.calls).toEqual([]);
     },
   );
+});
+
+it('is known as a secret with each call, whatever else was noted in between', async () => {
+  const known = new KnownSecrets(10_000);
+  const secrets = known.of('shop/main');
+  const port = new ScriptedPort(() => json(200, box));
+  const client = createServiceClient({
+    port,
+    credentials: { kind: 'token', token: 'token-of-the-shop' },
+    clock: new VirtualClock(),
+    random: () => 0,
+    secrets,
+  });
+  for (let i = 0; i < 1_000; i += 1) secrets.note(`pushing-out-everything-else-${i}`);
+  expect(secrets.mask('token-of-the-shop')).toBe('token-of-the-shop');
+  await client.boxes.read('b1');
+  expect(secrets.mask('token-of-the-shop')).toBe('****');
 });

@@ -46,13 +46,15 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { credentials, secrets } = options;
-    secrets.note(credentials.kind === 'token' ? credentials.token : credentials.password);
+    const { credentials } = options;
+    this.#note();
     if (credentials.kind === 'token') this.#token = { value: credentials.token.trim(), generation: 0 };
   }
 
   /** The present token, after a login where there is none. Rejects only with the signal's reason. */
   async token(signal?: AbortSignal): Promise<TokenResult> {
+    // Whatever else was noted since, it is what goes with the next call.
+    this.#note();
     if (this.#token !== undefined) return checked(this.#token);
     return this.#quietError() ?? (await raceAbort(this.#loginOnce(), signal));
   }
@@ -88,6 +90,12 @@ export class Session {
   /** A token of a fresh login was refused: logging in again at once would not help. */
   refusedFresh(error: ServiceError): void {
     if (this.#quietError() === undefined) this.#beQuiet(error);
+  }
+
+  #note(): void {
+    const { credentials, secrets } = this.#options;
+    secrets.note(credentials.kind === 'token' ? credentials.token : credentials.password);
+    if (this.#token !== undefined) secrets.note(this.#token.value);
   }
 
   #loginOnce(): Promise<TokenResult> {
