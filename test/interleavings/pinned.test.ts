@@ -93,6 +93,22 @@ const PLANS: Readonly<Record<string, Plan>> = {
       { do: 'delete', kind: 'PolicyBox', name: 'small' },
     ],
   },
+  'an instance that a DELETE says to be there keeps its resource, though no read shows it': {
+    opening: 'an instance',
+    steps: [
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+      { do: 'by hand', what: 'shutdown' },
+    ],
+  },
+  'a lost create makes no second one while lists show nothing of what is held': {
+    opening: 'an instance',
+    steps: [
+      { do: 'answer', call: 'create instance', with: 'lost', times: 1 },
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'apply', what: 'Instance/web-us' },
+    ],
+  },
   'an instance that comes back while its box is being deleted is taken back': {
     opening: 'an instance',
     steps: [

@@ -30,6 +30,8 @@ export class ProvedAbsence {
   readonly #court: Court;
   readonly #runs = new Map<string, Run>();
   readonly #proved = new Set<string>();
+  /** Records whose DELETE got no answer: one look that does not show them is enough. */
+  readonly #unanswered = new Set<string>();
 
   constructor(court: Court) {
     this.#court = court;
@@ -44,6 +46,13 @@ export class ProvedAbsence {
     const { method, record, status } = call;
     if (method !== 'GET') {
       if (record !== undefined) this.#seen(record.id);
+      if (
+        record !== undefined &&
+        method === 'DELETE' &&
+        status === undefined &&
+        !/=terminate|=force/.test(call.path)
+      )
+        this.#unanswered.add(record.id);
       return;
     }
     if (record !== undefined && call.path.endsWith(`/${record.id}`)) {
@@ -61,9 +70,11 @@ export class ProvedAbsence {
   #seen(id: string): void {
     this.#runs.delete(id);
     this.#proved.delete(id);
+    this.#unanswered.delete(id);
   }
 
   #missed(id: string, at: number): void {
+    if (this.#unanswered.has(id)) this.#proved.add(id);
     const window = this.#windowMs();
     const run = this.#runs.get(id);
     if (run === undefined || at - run.last > window / 2) {

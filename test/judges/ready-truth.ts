@@ -40,10 +40,19 @@ export function readyTruth(court: Court): Judge {
     brought.set(record.id, known);
     return applyChanges === 'None' ? undefined : [known.values, known.waived];
   };
-  const missing = (plural: string, resource: Shown): string[] => {
+  /** The same without learning from the record, which may be an older one. */
+  const knownInPlace = (
+    resource: Shown,
+    record: StoredRecord,
+  ): readonly (string | undefined)[] | undefined => {
+    const known = brought.get(record.id);
+    const isWaived = (resource.spec['applyChanges'] ?? 'None') === 'None';
+    return isWaived || known === undefined ? undefined : [known.values, known.waived];
+  };
+  const missing = (plural: string, resource: Shown, answered?: StoredRecord): string[] => {
     const { status, spec } = resource;
     const [table, home] = [RECORD_KINDS[plural]?.table ?? 'boxes', homeOf(resource)];
-    const record = court.record(table, status?.id ?? '', home);
+    const record = answered ?? court.record(table, status?.id ?? '', home);
     if (record === undefined) return [`there is no record ${status?.id} at ${home}`];
     // Nothing can be brought to what has come to its end.
     if (hasEnded(record)) return [];
@@ -57,15 +66,23 @@ export function readyTruth(court: Court): Judge {
     const out = declared.filter(({ holds }) => !holds).map(({ what }) => what);
     const { event = '' } = (record['operation'] ?? {}) as { event?: string };
     if (plural === 'instances' && counts('variables') && !event.startsWith('shutdown')) {
-      const inPlace = valuesInPlace(resource, record);
+      const inPlace =
+        answered === undefined ? valuesInPlace(resource, record) : knownInPlace(resource, record);
       if (inPlace !== undefined && !inPlace.includes(valuesOf(record['variables'])))
         out.push('its variables were changed and no operation has brought them to the machines');
     }
     return out;
   };
-  const look = (plural: string, resource: Shown): void => {
+  const look = (plural: string, resource: Shown, answered?: StoredRecord): void => {
     const name = nameOf(resource);
-    if (!proved.has(name) && missing(plural, resource).length === 0) proved.add(name);
+    if (!proved.has(name) && missing(plural, resource, answered).length === 0) proved.add(name);
+  };
+  /** What is in place by the answer to a read. */
+  const lookAt = (answered: StoredRecord | undefined): void => {
+    if (typeof answered?.id !== 'string') return;
+    for (const plural of Object.keys(RECORD_KINDS))
+      for (const resource of court.resources(plural))
+        if (resource.status?.id === answered.id) look(plural, resource, answered);
   };
 
   return {
@@ -108,8 +125,13 @@ export function readyTruth(court: Court): Judge {
       // What the record holds before it is changed.
       if (resource !== undefined && stored !== undefined) valuesInPlace(resource, stored);
     },
-    called({ by, method }) {
-      if (method === 'GET' || by === undefined) return;
+    called({ by, method, status, answer }) {
+      if (method === 'GET') {
+        // Reads may trail: the operator can know no more than it is answered, singly or in a list.
+        if (status === 200) for (const one of [answer].flat()) lookAt(one as StoredRecord | undefined);
+        return;
+      }
+      if (by === undefined) return;
       const [plural = '', key = ''] = by.split(' ');
       const resource = court.resource(plural, key);
       if (RECORD_KINDS[plural] === undefined || resource === undefined) return;

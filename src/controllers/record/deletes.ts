@@ -20,6 +20,7 @@ export class Deletes {
   #delete: 'accepted' | 'unanswered' | undefined;
   #missing: { first: number; last: number } | undefined;
   #forbiddenSince: number | undefined;
+  #isRefused = false;
 
   /**
    * This process looks at the deletion for the first time, at `now` (monotonic milliseconds). `unanswered`: an earlier
@@ -44,6 +45,11 @@ export class Deletes {
     return this.#forbiddenSince;
   }
 
+  /** The last one that was answered was answered 409: the record is there, whatever reads show. */
+  get sayItIsThere(): boolean {
+    return this.#isRefused;
+  }
+
   /** In how many milliseconds another DELETE could add to the proof, by a service that shows writes after `lagMs`. */
   nextInMs(now: number, lastWriteAt: number | undefined, lagMs: number): number {
     const settled = (lastWriteAt ?? -Infinity) + lagMs;
@@ -55,6 +61,7 @@ export class Deletes {
   noteFound(): void {
     this.#missing = undefined;
     this.#forbiddenSince = undefined;
+    this.#isRefused = false;
   }
 
   /** Notes a DELETE before it goes, so that whatever ends the pass leaves it noted, and then its answer. */
@@ -77,6 +84,7 @@ export class Deletes {
       this.#missing = { first: this.#missing?.first ?? write.startedAt, last: write.startedAt };
     }
     if (status === 409) this.noteFound();
+    this.#isRefused = status === 409;
     return write;
   }
 }

@@ -51,7 +51,7 @@ const SHORTEST_PROOF_MS = 20_000;
 /** A proof takes so many looks at the least. */
 const LOOKS_NEEDED = 3;
 /** Where everything is gone at once a lost role is likelier: the proof takes so many windows. */
-const WINDOWS_WHEN_ALL_GONE = 5;
+export const WINDOWS_WHEN_ALL_GONE = 5;
 /** After the first look that does not see it another comes so soon, milliseconds; then less and less often. */
 const FIRST_LOOK_MS = 1_000;
 

@@ -9,6 +9,7 @@ import type { Effects } from './effects.ts';
 import { FIRST_WORD_MS } from './first-word.ts';
 import { formerOf } from './former/list.ts';
 import type { ClaimJudgement } from './identity/claim.ts';
+import { WINDOWS_WHEN_ALL_GONE } from './existence.ts';
 import { concludesFrom, parseIntent, type CreateIntent } from './identity/intent.ts';
 import type { Place } from './identity/seal.ts';
 import { placeOf, type Pass, type RecordKind } from './kind.ts';
@@ -141,6 +142,7 @@ export class Observations<R extends ManagedResource, Rec extends AnyRecord, Desi
       intent,
       outcome: memory.intent.outcome,
       concludeFrom: concludesFrom(memory.intent.seenAt, lag),
+      concludeFromBare: concludesFrom(memory.intent.seenAt, lag * WINDOWS_WHEN_ALL_GONE),
       sentTo: sentElsewhere(intent, pass),
     };
   }

@@ -109,8 +109,9 @@ export class RecordReconciler<
     const { holdings } = options;
     const { family } = kind.listing;
     holdings.add(family, cache);
+    const held = (owner: string, endpoint: string): number => holdings.count(family, owner, endpoint);
     const existence = new ExistenceLooks(kind, {
-      held: (owner, endpoint) => holdings.count(family, owner, endpoint),
+      held,
       wake: options.wake,
     });
     const formers = new Formers(kind, existence, { memoryOf, claims });
@@ -120,6 +121,7 @@ export class RecordReconciler<
       formers,
       made: (marker, now) => effects.made(marker, now),
       keepFormer: (resource, ids) => memories.keepFormer(keyOf(resource), ids),
+      held,
       clock: context.clock,
     });
     this.#later = new LaterLooks(context, kind, { cache, formers, claims, memoryOf });

@@ -75,6 +75,7 @@ const intended = (outcome: SentOutcome, more: Partial<CreateIntent> = {}): Seen[
   intent: { at: '2026-01-01T00:00:00Z', try: 1, skip: [], ...more },
   outcome,
   concludeFrom: 90_000,
+  concludeFromBare: 330_000,
 });
 const looked = (value: Adoptee<Rec>): NonNullable<Seen['restored']> => ({
   kind: 'seen',

@@ -55,6 +55,8 @@ export interface RecordObservation<Rec, Desired> {
         intent: CreateIntent;
         outcome: SentOutcome;
         concludeFrom: number;
+        /** The same for a list that shows nothing, though resources here hold records of that owner. */
+        concludeFromBare: number;
         /** The endpoint that it speaks of, where the connection is to another one. */
         sentTo?: string | undefined;
       }

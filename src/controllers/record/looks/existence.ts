@@ -5,6 +5,7 @@ import type { Pass, RecordKind } from '../kind.ts';
 import type { Memory } from '../memory.ts';
 import { isOlder } from '../observed.ts';
 import type { ManagedResource } from '../resource.ts';
+import { verdict } from '../status/verdict.ts';
 import { Glances, type Wake } from './glance.ts';
 import { failedRead, seen, type Looked } from './looked.ts';
 
@@ -12,6 +13,8 @@ import { failedRead, seen, type Looked } from './looked.ts';
 const TAKE_OVER_MS = 2_000;
 /** Fingerprint of looks for a record that lives elsewhere. */
 const AWAY = 'away';
+/** And for one that only a DELETE says to be there. */
+const HIDDEN = 'hidden';
 
 /** Looks whether the record that a resource claims exists. */
 export class ExistenceLooks<
@@ -69,6 +72,7 @@ export class ExistenceLooks<
     if (read.kind === 'found') {
       memory.attempts.succeeded('read', '');
       memory.attempts.succeeded('read', AWAY);
+      memory.attempts.succeeded('read', HIDDEN);
       // Only now: a create may be answered with a record that no read ever shows.
       memory.attempts.clearAspect('create');
       memory.created = undefined;
@@ -120,7 +124,7 @@ export class ExistenceLooks<
         id,
         startedAt: answer.startedAt,
         // Nobody else answers 403 here for what a delete of ours may have taken away.
-        missing: answer.status === 404 || standing !== undefined,
+        missing: !deletes.sayItIsThere && (answer.status === 404 || standing !== undefined),
         workspaceReadable,
         listed,
         allGone: list.record.length === 0 && this.#held(owner, handle.endpoint) >= 2,
@@ -133,6 +137,15 @@ export class ExistenceLooks<
     if (standing === 'unanswered' && answer.status === 403) return seen(proof, list.startedAt);
     const soon = Math.min(proof.recheckAfterMs, processingMs);
     if (standing !== undefined) return seen({ ...proof, recheckAfterMs: soon }, list.startedAt);
+    if (deletes.sayItIsThere) {
+      // It may stay so for ever: it is looked at less and less often, and the next DELETE is the ledger's to allow.
+      const { recheckAfterMs = soon } = memory.attempts.missed(
+        'read',
+        HIDDEN,
+        verdict('Deleting', 'not seen'),
+      );
+      return seen({ ...proof, askByDelete: true, recheckAfterMs }, list.startedAt);
+    }
     const askInMs = deletes.nextInMs(handle.client.stamp(), absence.lastWriteAt, lagWindowMs);
     return seen(
       askInMs === 0

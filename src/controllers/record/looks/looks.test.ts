@@ -351,8 +351,9 @@ describe('a record that is to be adopted and is not seen', () => {
   });
 });
 
-async function search(bench: Bench, made: string | undefined): Promise<string> {
+async function search(bench: Bench, made: string | undefined, mayBeBare = true): Promise<string> {
   const options = {
+    mayBeBare,
     finalName: 'web',
     intent: undefined,
     notBefore: undefined,
@@ -377,6 +378,14 @@ describe('a search for the marker', () => {
     bench.list = [];
     bench.single = () => ({ ...absent(), startedAt: bench.now });
     expect(await search(bench, 'b')).toBe('Unknown');
+  });
+
+  it('concludes nothing from a list that lacks what resources here hold', async () => {
+    const bench = new Bench();
+    bench.list = [];
+    expect(await search(bench, undefined, false)).toBe('Unknown');
+    bench.list = [{ ...RECORD, id: 'another' }];
+    expect(await search(bench, undefined, false)).toBe('none');
   });
 
   it('waits for a workspace that cannot be seen', async () => {

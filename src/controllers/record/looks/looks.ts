@@ -19,6 +19,8 @@ interface Needs<R extends ManagedResource, Rec extends AnyRecord, Desired, M ext
   made: (marker: string, now: number) => { id: string | undefined; at: number } | undefined;
   /** Forgets what is known of all earlier records of a resource but these. */
   keepFormer: (resource: R, ids: ReadonlySet<string>) => void;
+  /** How many records of an owner resources here hold, in the list of this kind. */
+  held: (owner: string, endpoint: string) => number;
   clock: Clock;
 }
 
@@ -81,7 +83,10 @@ export class Looks<R extends ManagedResource, Rec extends AnyRecord, Desired, M 
         : now >= intent.concludeFrom
           ? intent.concludeFrom
           : pass.handle.client.stamp();
+    const { handle, owner } = pass;
+    const isOpen = intent?.outcome === 'unknown' && now < intent.concludeFromBare;
     return this.#marked.look(pass, {
+      mayBeBare: !isOpen || this.#needs.held(owner, handle.endpoint) === 0,
       finalName: finalNameOf(pass.resource),
       intent: intent?.intent,
       notBefore,

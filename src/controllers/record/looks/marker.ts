@@ -28,6 +28,8 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
       finalName: string;
       intent: CreateIntent | undefined;
       notBefore: number | undefined;
+      /** Whether a list that shows nothing at all is believed. */
+      mayBeBare: boolean;
       /** What a create for the marker has made a while ago: lists may not show it yet. */
       made: string | undefined;
       /** Earlier records of the resource that may come back, and those that are none of its candidates. */
@@ -97,6 +99,7 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
             : 'it is shown without tags';
       return this.#unsearched(pass, outcome.id, unread ?? why);
     }
+    if (outcome.kind === 'none' && entries.length === 0 && !options.mayBeBare) return this.#bare(pass);
     pass.memory.attempts.succeeded('read', '');
     // Its name is not another's: this resource gave it.
     const own = pass.memory.observed?.record;
@@ -117,6 +120,14 @@ export class MarkerLooks<R extends ManagedResource, Rec extends AnyRecord, Desir
           ? outcome
           : { kind: 'none', unmarked };
     return { kind: 'seen', value, startedAt: list.startedAt };
+  }
+
+  /** A role that was taken away looks the same as an empty workspace. */
+  #bare({ handle }: Pass<R, Rec, M>): Failed {
+    const message =
+      `Whether the create has made a ${this.#kind.noun} is not known: lists of the workspace show nothing, and ` +
+      'resources here hold records there. Check what the account may see';
+    return { kind: 'failed', verdict: verdict('Unknown', message, handle.poll.lagWindowMs / 4) };
   }
 
   /** When to look again at a record that is on its way out, which may hang there for ever. */
