@@ -110,6 +110,27 @@ export const AUTHOR_SHAPES: readonly Shape[] = [
       }),
   },
   {
+    name: 'leases',
+    what: '5,000 InstanceLeases of one Instance, which is edited five times a second',
+    seconds: 60,
+    async prepare(world) {
+      await world.connection('main', FAST);
+      const spec = { connectionRef: { name: 'main' }, boxId: 'b', policyBoxId: 'p' };
+      await world.make([ours('Instance', 'leased', spec)]);
+      await world.make(
+        many(5_000, (i) =>
+          ours('InstanceLease', `lease-${i}`, {
+            instanceRef: { name: 'leased' },
+            expireAt: '2099-01-01T00:00:00Z',
+            operation: 'Shutdown',
+          }),
+        ),
+      );
+    },
+    meanwhile: (world) =>
+      often(50, 200, (turn) => world.patch('Instance', 'leased', { spec: { tags: [`turn-${turn}`] } })),
+  },
+  {
     name: 'ids',
     what: 'plain ids and adoptions that are changed twenty times a second',
     seconds: 45,

@@ -35,8 +35,11 @@ export type Deed =
   | { do: 'wait'; seconds: number }
   | { do: 'restart the operator' };
 
-/** What a resource of the author's reaches: the victim's service with the same account, nothing, or one of his own. */
-export type Connection = 'main' | 'absent' | 'evil';
+/**
+ * What a resource of the author's reaches: the victim's service with the same account, the same by another spelling of
+ * its endpoint, nothing, or a service of his own.
+ */
+export type Connection = 'main' | 'spelt' | 'absent' | 'evil';
 
 /** A resource of the author's, and what becomes of it. */
 export interface Attack {
@@ -148,7 +151,7 @@ const specs = fc.constantFrom<Readonly<Record<string, unknown>>>(
   { powerState: 'Stopped' },
   { owner: 'shop' },
 );
-const connections = fc.constantFrom<Connection>('main', 'absent', 'evil');
+const connections = fc.constantFrom<Connection>('main', 'spelt', 'absent', 'evil');
 
 const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('annotate' as const), with: forged }) },

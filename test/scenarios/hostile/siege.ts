@@ -3,7 +3,7 @@ import { ANNOTATIONS, FINALIZER } from '../../../src/api/names.ts';
 import { markerOf } from '../../../src/controllers/record/identity/marker.ts';
 import { KubeApiError } from '../../../src/kube/index.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
-import { CONNECTION, NAMESPACE, typeOfKind, World, type Shown } from '../../support/world.ts';
+import { CONNECTION, ENDPOINT, NAMESPACE, typeOfKind, World, type Shown } from '../../support/world.ts';
 import { BOXES, HOUR, instance, MINUTE } from '../shop.ts';
 import { attacks, KINDS, type Attack, type Deed, type Forged, type Kind, type Source } from './author.ts';
 
@@ -110,6 +110,11 @@ class Town {
     await world.apply(BOXES);
     await world.apply(instance(VARIABLES));
     await world.apply(CONNECTION.replaceAll('metadata: {', `metadata: {namespace: ${AUTHORS}, `));
+    const spelt = CONNECTION.replace('metadata: {name: main', 'metadata: {name: spelt').replace(
+      ENDPOINT,
+      'https://%73ervice.Test.:443/.',
+    );
+    await world.apply(spelt.replaceAll('metadata: {', `metadata: {namespace: ${AUTHORS}, `));
     const evil = CONNECTION.replaceAll('metadata: {name: main', 'metadata: {name: evil')
       .replaceAll('deploy-login', 'evil-login')
       .replace('token-of-ops', 'token-of-evil')
