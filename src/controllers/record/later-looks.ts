@@ -1,3 +1,5 @@
+import { weigh } from '../../base/memory-budget.ts';
+import { OWNER_SHARE, Tally } from '../../base/tally.ts';
 import { eventTarget } from '../event-target.ts';
 import type { AnyRecord } from '../../service/index.ts';
 import type { Claims } from './claims.ts';
@@ -17,6 +19,10 @@ const LOOKS = 5;
 const LONGEST_MS = 24 * 3_600_000;
 /** Fingerprint of looks at what cannot be ended now. */
 const LATER = 'later';
+/** So many are looked for, and of one namespace a share of these; then the oldest is looked for no more. */
+const KEPT = 6_000;
+/** Parts of a deleted resource that weigh no more are kept, bytes of the heap: they say how to end its record. */
+const SMALL_PART = 1_024;
 
 /** A record that was let go of after our own delete, and is looked for once more. */
 interface Later<R> {
@@ -46,6 +52,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
   readonly #claims: Claims<R>;
   readonly #memoryOf: (resource: R, id: string) => M;
   readonly #byKey = new Map<string, Later<R>>();
+  readonly #counts = new Tally();
 
   constructor(
     context: OperatorContext,
@@ -65,13 +72,24 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
     this.#memoryOf = parts.memoryOf;
   }
 
+  /** Bytes of the heap that is kept of resources which are gone. */
+  get held(): number {
+    return weigh([...this.#byKey.values()].map(({ resource, former }) => [resource, former]));
+  }
+
+  /** Whether the record of a resource that is gone is still to be looked for. */
+  isKept(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
   /** Notes what the resource of a pass is let go with. */
   note(key: string, { resource, marker, owner, handle, now }: Pass<R, Rec, M>, id: string): void {
     const { endpoint, poll } = handle;
     const noted = this.#context.clock.monotonic();
     const since = new Date(now).toISOString();
+    this.#drop(key);
     this.#byKey.set(key, {
-      resource,
+      resource: outlineOf(resource),
       former: { id, endpoint, owner, why: 'Surplus', since },
       marker,
       lagWindowMs: poll.lagWindowMs,
@@ -81,6 +99,20 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       isTold: false,
       isHelpAsked: false,
     });
+    const { namespace } = resource.metadata;
+    this.#counts.add(namespace, 1);
+    for (const [oldest, { resource: other }] of this.#byKey) {
+      const isOwnFull = this.#counts.of(namespace) > KEPT * OWNER_SHARE;
+      if (!isOwnFull && this.#counts.total <= KEPT) break;
+      if (!isOwnFull || other.metadata.namespace === namespace) this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    const known = this.#byKey.get(key);
+    if (known === undefined) return;
+    this.#byKey.delete(key);
+    this.#counts.add(known.resource.metadata.namespace, -1);
   }
 
   /**
@@ -98,7 +130,7 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       handle === undefined ? this.#saidNothing(later) : await this.#lookAt(key, later, handle, run);
     const now = clock.monotonic();
     if (again === undefined || now + again > later.until) {
-      this.#byKey.delete(key);
+      this.#drop(key);
       if (handle === undefined) this.#tellUnseen(later);
       return undefined;
     }
@@ -206,4 +238,18 @@ export class LaterLooks<R extends ManagedResource, Rec extends AnyRecord, Desire
       note,
     });
   }
+}
+
+/** What is kept of a resource that is gone: by the thousand, and for a day. */
+function outlineOf<R extends ManagedResource>(resource: R): R {
+  const {
+    annotations: _annotations,
+    finalizers: _finalizers,
+    labels: _labels,
+    ownerReferences: _owners,
+    ...metadata
+  } = resource.metadata;
+  const small = (parts: object): object =>
+    Object.fromEntries(Object.entries(parts).filter(([, part]) => weigh(part) <= SMALL_PART));
+  return { ...resource, metadata, spec: small(resource.spec), status: small(resource.status) };
 }
