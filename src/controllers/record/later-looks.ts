@@ -249,7 +249,9 @@ function outlineOf<R extends ManagedResource>(resource: R): R {
     ownerReferences: _owners,
     ...metadata
   } = resource.metadata;
-  const small = (parts: object): object =>
-    Object.fromEntries(Object.entries(parts).filter(([, part]) => weigh(part) <= SMALL_PART));
-  return { ...resource, metadata, spec: small(resource.spec), status: small(resource.status) };
+  return { ...resource, metadata, spec: smallIn(resource.spec), status: smallIn(resource.status) };
+}
+
+function smallIn<T extends object>(parts: T): T {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => weigh(part) <= SMALL_PART)) as T;
 }
