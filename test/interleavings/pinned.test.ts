@@ -101,6 +101,14 @@ const PLANS: Readonly<Record<string, Plan>> = {
       { do: 'by hand', what: 'shutdown' },
     ],
   },
+  'an instance whose terminate was accepted and fails keeps its resource, though no read shows it': {
+    opening: 'an instance',
+    steps: [
+      { do: 'blind', to: 'everything', with: 404, lists: true, seconds: 300 },
+      { do: 'by hand', what: 'fail next' },
+      { do: 'delete', kind: 'Instance', name: 'web-eu' },
+    ],
+  },
   'a lost create makes no second one while lists show nothing of what is held': {
     opening: 'an instance',
     steps: [

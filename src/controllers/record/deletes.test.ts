@@ -30,6 +30,21 @@ describe('the DELETEs of one resource', () => {
     expect(deletes.standing).toBeUndefined();
   });
 
+  it('say that a record is there until it is seen, or one is answered 404', async () => {
+    for (const [how, status] of [
+      ['terminate', 202],
+      ['terminate', 409],
+      ['delete', 409],
+    ] as const) {
+      const deletes = new Deletes();
+      await deletes.sending(how, { from: 0 }, answered(status));
+      await deletes.sending(how, { from: 0 }, answered(403));
+      expect(deletes.sayItIsThere).toBe(true);
+      await deletes.sending(how, { from: 0 }, answered(404));
+      expect(deletes.sayItIsThere).toBe(false);
+    }
+  });
+
   it('keep an accepted delete, whatever a later one is answered', async () => {
     for (const status of [undefined, 403, 404, 409, 500]) {
       const deletes = new Deletes();

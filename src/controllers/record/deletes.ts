@@ -20,7 +20,7 @@ export class Deletes {
   #delete: 'accepted' | 'unanswered' | undefined;
   #missing: { first: number; last: number } | undefined;
   #forbiddenSince: number | undefined;
-  #isRefused = false;
+  #isThere = false;
 
   /**
    * This process looks at the deletion for the first time, at `now` (monotonic milliseconds). `unanswered`: an earlier
@@ -45,9 +45,9 @@ export class Deletes {
     return this.#forbiddenSince;
   }
 
-  /** The last one that was answered was answered 409: the record is there, whatever reads show. */
+  /** The last answer was 409, or that a terminate was accepted: the record is there, whatever reads show. */
   get sayItIsThere(): boolean {
-    return this.#isRefused;
+    return this.#isThere;
   }
 
   /** In how many milliseconds another DELETE could add to the proof, by a service that shows writes after `lagMs`. */
@@ -61,7 +61,7 @@ export class Deletes {
   noteFound(): void {
     this.#missing = undefined;
     this.#forbiddenSince = undefined;
-    this.#isRefused = false;
+    this.#isThere = false;
   }
 
   /** Notes a DELETE before it goes, so that whatever ends the pass leaves it noted, and then its answer. */
@@ -74,6 +74,7 @@ export class Deletes {
     if (write.kind === 'ok') {
       if (isDelete) this.#delete = 'accepted';
       this.noteFound();
+      this.#isThere = !isDelete;
       return write;
     }
     this.#delete = before;
@@ -84,7 +85,7 @@ export class Deletes {
       this.#missing = { first: this.#missing?.first ?? write.startedAt, last: write.startedAt };
     }
     if (status === 409) this.noteFound();
-    this.#isRefused = status === 409;
+    if (status === 409 || status === 404) this.#isThere = status === 409;
     return write;
   }
 }

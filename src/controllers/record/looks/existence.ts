@@ -137,16 +137,15 @@ export class ExistenceLooks<
     if (standing === 'unanswered' && answer.status === 403) return seen(proof, list.startedAt);
     const soon = Math.min(proof.recheckAfterMs, processingMs);
     if (standing !== undefined) return seen({ ...proof, recheckAfterMs: soon }, list.startedAt);
-    if (deletes.sayItIsThere) {
-      // It may stay so for ever: it is looked at less and less often, and the next DELETE is the ledger's to allow.
-      const { recheckAfterMs = soon } = memory.attempts.missed(
-        'read',
-        HIDDEN,
-        verdict('Deleting', 'not seen'),
-      );
-      return seen({ ...proof, askByDelete: true, recheckAfterMs }, list.startedAt);
-    }
     const askInMs = deletes.nextInMs(handle.client.stamp(), absence.lastWriteAt, lagWindowMs);
+    if (deletes.sayItIsThere && askInMs === 0) {
+      // It may stay so for ever: it is looked at less and less often, and the next DELETE is the ledger's to allow.
+      const said = memory.attempts.missed('read', HIDDEN, verdict('Deleting', 'not seen'));
+      return seen(
+        { ...proof, askByDelete: true, recheckAfterMs: said.recheckAfterMs ?? soon },
+        list.startedAt,
+      );
+    }
     return seen(
       askInMs === 0
         ? { ...proof, askByDelete: true }
