@@ -7,9 +7,10 @@ import { Schedules } from '../../base/weekly.ts';
 import type { ReconcileContext, Result } from '../../kube/index.ts';
 import type { Cached, KindCache } from '../cache.ts';
 import type { OperatorContext } from '../context.ts';
-import { isKept, leaseSourceOf, operationOf, termsHash, unknownZone } from '../instance/index.ts';
+import { isKept, operationOf, termsHash, unknownZone } from '../instance/index.ts';
 import { Attempts } from '../record/attempts.ts';
 import { holding, isHeld, lettingGo, patchMetadata } from '../record/metadata.ts';
+import { LeaseChoices } from './choices.ts';
 import { PassGuard } from '../record/pass-guard.ts';
 import { isPaused } from '../record/policies.ts';
 import { inUse } from '../record/status/in-use.ts';
@@ -34,6 +35,7 @@ export class InstanceLeaseReconciler {
   readonly #instances: KindCache<Instance>;
   readonly #status: StatusWriter<Cached<InstanceLease>>;
   readonly #guard: PassGuard<Cached<InstanceLease>>;
+  readonly #choices: LeaseChoices;
   readonly #schedules = new Schedules();
   /** By key; a new uid starts anew. */
   readonly #attempts = new Map<string, { uid: string; attempts: Attempts }>();
@@ -47,6 +49,7 @@ export class InstanceLeaseReconciler {
     this.#clock = options.context.clock;
     this.#leases = options.leases;
     this.#instances = options.instances;
+    this.#choices = new LeaseChoices(options.leases, options.instances);
     const { type } = options.leases.informer;
     this.#status = new StatusWriter(options.context, type, options.leases);
     this.#guard = new PassGuard(options.context, type, this.#status);
@@ -148,7 +151,7 @@ export class InstanceLeaseReconciler {
   }
 
   #conflict(lease: InstanceLease, instance: Cached<Instance>): string | undefined {
-    const chosen = leaseSourceOf(instance, this.#leases, undefined);
+    const chosen = this.#choices.of(instance);
     if (chosen.kind !== 'source' || chosen.source.uid === lease.metadata.uid) return undefined;
     const { name } = instance.metadata;
     return chosen.source.kind === 'Instance'
