@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
 import { installKinds } from '../api/install.ts';
 import { testCluster } from '../support/cluster.ts';
+import { ANSWER_SHAPES } from './answer-shapes.ts';
 import { SHAPES } from './shapes.ts';
 import { AliveWorld, chartLimits } from './world.ts';
 
 /** A sample: `npm run bench:alive` has all shapes, and tells how long the event loop was held. */
-it.each(['objects', 'records'])(
+it.each(['objects', 'records', 'tags'])(
   'the operator goes on at the memory limit of the chart while a service answers with %s',
   async (name) => {
-    const shape = SHAPES.find((one) => one.name === name);
+    const shape = [...SHAPES, ...ANSWER_SHAPES].find((one) => one.name === name);
     if (shape === undefined) throw new Error(`no such shape: ${name}`);
     const cluster = testCluster();
     await installKinds(cluster);
