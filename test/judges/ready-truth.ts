@@ -40,6 +40,11 @@ export function readyTruth(court: Court): Judge {
     brought.set(record.id, known);
     return applyChanges === 'None' ? undefined : [known.values, known.waived];
   };
+  const learn = (plural: string, resource: Shown): void => {
+    if (plural !== 'instances') return;
+    const stored = court.record(plural, resource.status?.id ?? '', homeOf(resource));
+    if (stored !== undefined) valuesInPlace(resource, stored);
+  };
   /** The same without learning from the record, which may be an older one. */
   const knownInPlace = (
     resource: Shown,
@@ -82,7 +87,10 @@ export function readyTruth(court: Court): Judge {
     if (typeof answered?.id !== 'string') return;
     for (const plural of Object.keys(RECORD_KINDS))
       for (const resource of court.resources(plural))
-        if (resource.status?.id === answered.id) look(plural, resource, answered);
+        if (resource.status?.id === answered.id) {
+          learn(plural, resource);
+          look(plural, resource, answered);
+        }
   };
 
   return {
@@ -112,9 +120,13 @@ export function readyTruth(court: Court): Judge {
     },
     // What is in place by now may be taken away before the operator can say so.
     byHand() {
-      for (const plural of Object.keys(RECORD_KINDS))
-        for (const resource of court.resources(plural))
-          if (resource.status?.id !== undefined) look(plural, resource);
+      for (const plural of Object.keys(RECORD_KINDS)) {
+        for (const resource of court.resources(plural)) {
+          if (resource.status?.id === undefined) continue;
+          learn(plural, resource);
+          look(plural, resource);
+        }
+      }
     },
     calling({ endpoint, record, by = '', method, path }) {
       if (method !== 'PUT' || record?.table !== 'instances') return;
