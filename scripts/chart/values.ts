@@ -95,6 +95,15 @@ export const VALUES: Group = group('', {
   }),
   admissionPolicies: group('ValidatingAdmissionPolicies (Kubernetes 1.30). No webhook is involved.', {
     enabled: flag(true, 'Warn who applies a Box with deprecated event names. Nothing is refused.'),
+    protection: group(
+      'Instances with `spec.terminationProtection: true` cannot be deleted. The operator keeps what runs for them without this policy, too.',
+      {
+        enabled: flag(
+          true,
+          'Refuse to delete one before its `terminationProtection` is false. A namespace that holds one is not deleted before either.',
+        ),
+      },
+    ),
     claims: group(
       'Only the operator may write the annotations that find its records again. It ignores forged ones without this policy, too.',
       {

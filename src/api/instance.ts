@@ -1,6 +1,7 @@
 import {
   defaulted,
   duration,
+  flag,
   fixed,
   list,
   object,
@@ -188,6 +189,12 @@ export const InstanceSpecSchema = object(
         '0s',
         '168h',
       ),
+    ),
+    terminationProtection: defaulted(
+      flag(
+        'Keep the instance on the service while it is true, also when this resource is being deleted, which waits until it is false. With the policy of the chart the deletion itself is refused. Leases, and what is done on the service, end it all the same. Default false. Can be changed, even while the deletion waits.',
+      ),
+      false,
     ),
   },
   {

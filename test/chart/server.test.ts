@@ -84,9 +84,13 @@ describe('the chart on an API server', { timeout: 180_000 }, () => {
   it('warns who applies a Box with deprecated event names, and takes it', async () => {
     await using namespace = await cluster.namespace('warn');
     await using _ = await applied(
-      (await helm.objects({ namespaces: [namespace.name] }, '-n', namespace.name)).filter(({ apiVersion }) =>
-        apiVersion.startsWith('admissionregistration.k8s.io/'),
-      ),
+      (
+        await helm.objects(
+          { namespaces: [namespace.name], admissionPolicies: { protection: { enabled: false } } },
+          '-n',
+          namespace.name,
+        )
+      ).filter(({ apiVersion }) => apiVersion.startsWith('admissionregistration.k8s.io/')),
     );
     const args = ['apply', '--dry-run=server', '-n', namespace.name, '-f', '-'];
     const { stderr } = await eventually('the policy acts', async () => {
@@ -127,7 +131,7 @@ async function replicas(namespace: TestNamespace): Promise<number> {
 /** Objects of the whole cluster, taken away at the end. */
 async function applied(objects: readonly Rendered[]): Promise<AsyncDisposable> {
   const text = manifest(objects);
-  expect(objects).toHaveLength(2);
+  expect(objects.length).toBeGreaterThan(0);
   await cluster.apply(text);
   return {
     async [Symbol.asyncDispose]() {

@@ -71,6 +71,7 @@ const edits: readonly Step[] = [
   ...['Reconfigure', 'Reinstall', 'None'].map((applyChanges) => edit({ applyChanges })),
   ...['Report', 'Ignore', 'Correct'].map((driftPolicy) => edit({ driftPolicy })),
   ...[true, false].map((paused) => edit({ paused })),
+  ...[true, false].map((terminationProtection) => edit({ terminationProtection })),
   ...['Recreate', 'Hold'].map((onMissing) => edit({ onMissing })),
   ...[
     { operation: 'Shutdown', expireAt: '2026-01-01T01:00:00Z' },

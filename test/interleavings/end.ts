@@ -1,5 +1,6 @@
 import { KIND_NAMES, type KindName } from '../../src/api/kinds.ts';
 import { ANNOTATIONS } from '../../src/api/names.ts';
+import { isMarker } from '../../src/api/schema/rules.ts';
 import { declaredOf } from '../judges/declared.ts';
 import { hasEnded, homeOf } from '../judges/parts.ts';
 import type { Shown, World } from '../support/world.ts';
@@ -28,8 +29,8 @@ function unsettled(world: World, kind: KindName, resource: Shown): string[] {
       ready?.reason === 'Conflict' ||
       isPaused(resource) ||
       isElsewhere(world, resource, ready?.message ?? '') ||
-      // The service refuses to end it, and only a person may have it forced.
-      (ready?.reason === 'NeedsUser' && ready.message.includes('forceTerminateAfter'))
+      // Only a person may have it forced, or give up its protection.
+      (ready?.reason === 'NeedsUser' && /forceTerminateAfter|terminationProtection/.test(ready.message))
       ? []
       : [`${name} is not gone: ${said}`];
   if (status?.observedGeneration !== metadata.generation)
@@ -97,12 +98,21 @@ function leftovers(world: World): string[] {
     ]),
   );
   const court = world.judges.court('end');
+  // A create whose outcome is not known went to a service that the Connection has left: a person was told.
+  const isAway = KIND_NAMES.flatMap((kind) => world.list(kind)).some(saysSentElsewhere);
   return (['boxes', 'instances'] as const).flatMap((table) =>
     court
       .records(table)
       .filter((record) => !held.has(record.id) && !hasEnded(record))
+      .filter((record) => !(isAway && isMarker(record.name)))
       .map((record) => `a service still has ${table}/${record.id} (${record.name}), which nobody holds`),
   );
+}
+
+function saysSentElsewhere({ metadata, status }: Shown): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const isOpen = metadata.annotations?.[ANNOTATIONS.createIntent] !== undefined;
+  return isOpen && ready?.reason === 'NeedsUser' && ready.message.includes('went to');
 }
 
 /** What half an hour is enough for, however long the service refuses something else. */

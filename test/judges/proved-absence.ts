@@ -96,7 +96,8 @@ export class ProvedAbsence {
     const held = Object.entries(RECORD_KINDS)
       .filter(([, kind]) => kind.table === table)
       .flatMap(([plural]) => this.#court.resources(plural))
-      .filter(({ status }) => (status?.['home'] as { owner?: string } | undefined)?.owner === owner);
+      .map(({ status }) => (status?.['home'] ?? {}) as { owner?: string; endpoint?: string })
+      .filter((home) => home.owner === owner && home.endpoint === endpoint);
     for (const { id } of owned) {
       const run = this.#runs.get(id);
       if (run === undefined) continue;

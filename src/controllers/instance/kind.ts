@@ -69,6 +69,7 @@ export function instanceKind(options: {
     observe: (pass, record) => projectInstance(pass.resource, record),
     follow: (pass, record) => convergence.follow(pass, record),
     underway: ({ status }) => status.currentOperation !== undefined,
+    isProtected: ({ spec }) => spec.terminationProtection,
     isUp: (record) => {
       const phase = phaseOf(pairOf(record));
       return phase === 'Online' || phase === 'ShutDown';

@@ -155,6 +155,8 @@ export interface RecordKind<
   readonly asks: 'delete' | 'terminate';
   /** Whether a delete can have been sent, as far as status shows the record. */
   mayBeDeleted?(resource: R): boolean;
+  /** Whether a resource that is being deleted keeps its record all the same, until its user says otherwise. */
+  isProtected?(resource: R): boolean;
   /** The next step of a deletion. */
   removal(pass: Pass<R, Rec, M>, record: Rec): Promise<RemovalStep<R>>;
   remove(pass: Pass<R, Rec, M>, id: string, how: string): Promise<Write<Rec | undefined>>;

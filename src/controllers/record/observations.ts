@@ -58,6 +58,7 @@ export class Observations<R extends ManagedResource, Rec extends AnyRecord, Desi
       orphan: policies.deletion === 'Orphan' || resource.spec.managementPolicy === 'Observe',
       observeOnly: resource.spec.managementPolicy === 'Observe',
       paused: isPaused(resource),
+      isProtected: this.#kind.isProtected?.(resource) === true,
       underway: this.#kind.underway?.(resource) === true,
       unconfirmed: installation.unconfirmed,
       claim,

@@ -25,6 +25,7 @@ function seen(more: Partial<Seen> = {}): Seen {
     orphan: false,
     observeOnly: false,
     paused: false,
+    isProtected: false,
     underway: false,
     unconfirmed: undefined,
     claim: { kind: 'none' },

@@ -181,12 +181,23 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
           (existence.allGone ? ALL_GONE : ''),
         existence.recheckAfterMs,
       );
-      if (existence.askByDelete !== true || seen.claim.kind !== 'mine') return report(said);
+      if (existence.askByDelete !== true || seen.isProtected || seen.claim.kind !== 'mine')
+        return report(said);
       return { do: 'askByDelete', id: seen.claim.id, verdict: said };
     }
     case 'found':
+      if (seen.isProtected) return report(isProtected(seen), existence.record);
       return { do: 'remove', record: existence.record };
     default:
       return existence satisfies never;
   }
+}
+
+function isProtected<Rec, Desired>({ noun }: RecordObservation<Rec, Desired>): Verdict {
+  return verdict(
+    'NeedsUser',
+    `spec.terminationProtection keeps the ${noun} on the service though this resource is being deleted: set it to false ` +
+      'to end it, or spec.deletionPolicy to Orphan to let go of it as it is',
+    USE_LOOK_MS * 12,
+  );
 }

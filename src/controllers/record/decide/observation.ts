@@ -25,6 +25,8 @@ export interface RecordObservation<Rec, Desired> {
   orphan: boolean;
   observeOnly: boolean;
   paused: boolean;
+  /** The record stays as long as its user does not say otherwise, though the resource is being deleted. */
+  isProtected: boolean;
   /** Status says that an operation is under way: its end is looked for, whatever else has to wait. */
   underway: boolean;
   /** Why the installation id needs confirming. */
