@@ -145,7 +145,7 @@ export const REASONS = {
     'Create the Secret with the key `token`, or the keys `email` and `password`. The operator checks every 30 seconds.',
   ),
   NeedsUser: stalled(
-    'Only a person can resolve this: boxes that contain each other, an endpoint whose host is not allowed, an ambiguous choice, or a stored object that an older schema allowed and the present one does not.',
+    'Only a person can resolve this: boxes that contain each other, an endpoint whose host is not allowed, an ambiguous choice, an instance that terminationProtection keeps, or a stored object that an older schema allowed and the present one does not.',
     'The message names the field, its value and the next step. Edit the resource accordingly.',
   ),
   NotSupported: stalled(
