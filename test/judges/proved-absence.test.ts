@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceCall } from './judge.ts';
 import { ProvedAbsence } from './proved-absence.ts';
-import { stored, Trial } from './trial.ts';
+import { ENDPOINT, stored, Trial } from './trial.ts';
 
-const HOME = { id: 'i-1', home: { owner: 'w-1' } };
+const HOME = { id: 'i-1', home: { owner: 'w-1', endpoint: ENDPOINT } };
 
 let trial: Trial;
 let absence: ProvedAbsence;

@@ -66,8 +66,10 @@ describe('an instance with terminationProtection', () => {
 
   it('does not hold its resource when it is gone already', async () => {
     shop.world.sandbox.admin.removeRecord('instances', id);
+    const before = shop.mark();
     await shop.world.delete('Instance', 'web-eu');
     await shop.gone();
+    expect(shop.writes(before)).toEqual([]);
   });
 
   it('is ended by a lease that says so', async () => {
