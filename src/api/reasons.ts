@@ -145,7 +145,7 @@ export const REASONS = {
     'Create the Secret with the key `token`, or the keys `email` and `password`. The operator checks every 30 seconds.',
   ),
   NeedsUser: stalled(
-    'Only a person can resolve this: boxes that contain each other, an endpoint whose host is not allowed, an ambiguous choice, an instance that terminationProtection keeps, or a stored object that an older schema allowed and the present one does not.',
+    'Only a person can resolve this: boxes that contain each other, an endpoint whose host is not allowed, an ambiguous choice, or a stored object that an older schema allowed and the present one does not.',
     'The message names the field, its value and the next step. Edit the resource accordingly.',
   ),
   NotSupported: stalled(
@@ -224,8 +224,8 @@ export const REASONS = {
     'Restore the Secret and the Connection. A namespace that is being deleted accepts no new Secret: there, set deletionPolicy to Orphan, which deletes the resource and keeps the record, and delete the record on the service.',
   ),
   Protected: waiting(
-    'The deletion waits because the resource is protected.',
-    'Remove the protection, or set deletionPolicy to Orphan.',
+    'The deletion waits because terminationProtection keeps the instance.',
+    'Set spec.terminationProtection to false to end the instance, or spec.deletionPolicy to Orphan to keep it and delete the resource.',
   ),
   Published: beside('The declared version is made of the content in place.', 'Nothing.'),
   DraftAhead: beside(

@@ -18,7 +18,7 @@ describe('an instance with terminationProtection', () => {
   async function deleted(): Promise<number> {
     const before = shop.mark();
     await shop.world.delete('Instance', 'web-eu');
-    await shop.world.until(() => shop.ready() === 'False NeedsUser', HOUR);
+    await shop.world.until(() => shop.ready() === 'False Protected', HOUR);
     return before;
   }
 
@@ -60,7 +60,7 @@ describe('an instance with terminationProtection', () => {
     await shop.world.delete('Instance', 'web-eu');
     await shop.world.advance(30_000);
     isHidden = false;
-    await shop.world.until(() => shop.ready() === 'False NeedsUser', HOUR);
+    await shop.world.until(() => shop.ready() === 'False Protected', HOUR);
     expect(shop.writes(before)).toEqual([]);
   });
 

@@ -195,7 +195,7 @@ function decideRemoval<Rec, Desired>(seen: RecordObservation<Rec, Desired>): Rec
 
 function isProtected<Rec, Desired>({ noun }: RecordObservation<Rec, Desired>): Verdict {
   return verdict(
-    'NeedsUser',
+    'Protected',
     `spec.terminationProtection keeps the ${noun} on the service though this resource is being deleted: set it to false ` +
       'to end it, or spec.deletionPolicy to Orphan to let go of it as it is',
     USE_LOOK_MS * 12,
